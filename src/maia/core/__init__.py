@@ -1,0 +1,1 @@
+"""Values, events, errors and protocols that every room shares; standard library only."""

@@ -1,0 +1,340 @@
+"""The one stream of events: everything that happens in a turn, in order, for every door, the journal and the tests.
+
+The order of a turn, as a grammar (`*` any number, `?` at most one):
+
+    turn  = TurnStarted UserSaid? (Notice | step)* TurnEnded
+    step  = StepStarted ContextMeasured? retry* (ReasoningDelta | TextDelta | ToolCallDrafted)* Answered? call*
+    retry = RetryScheduled
+    call  = (ApprovalRequested ApprovalAnswered?)? ToolCallStarted? ToolOutput* ToolCallFinished
+
+Calls of one answer interleave; within one call the order above holds, and every call of an `Answered` gets exactly one
+`ToolCallFinished` before the turn goes on or ends, refused, skipped and stopped ones included. `TurnEnded` is always
+last and always comes, whatever failed. Notices may come anywhere. Events outside a turn (`SessionStarted`,
+`SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `Notice`) stand between two turns.
+
+Events are frozen and hold no handles: waiting for an answer happens in the engine, and the answer is an event again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from maia.core.types import (
+    Answer,
+    AssistantMessage,
+    Attachment,
+    Block,
+    Cost,
+    Decision,
+    Failure,
+    JsonObject,
+    Need,
+    Outcome,
+    Section,
+    StopReason,
+    ToolStatus,
+    Usage,
+)
+
+# Around a session ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """First event of every session file. `sections` is the start context (MAIA.md…) as it was read."""
+
+    name: str
+    folder: str
+    version: str
+    sections: tuple[Section, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRenamed:
+    """The session has another name from here on."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """Another model answers from here on. `why` says who chose it."""
+
+    model: str
+    provider: str
+    why: Literal["default", "option", "settings", "command", "resumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCleared:
+    """Messages before this event are no longer sent (`/clear`); they stay in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAdded:
+    """Something that will go with the next request: the result of a `!` command."""
+
+    attachment: Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A quiet line for the person: a key of the catalogue with its values. Never sent to the model."""
+
+    level: Literal["info", "warn", "fail"]
+    key: str
+    values: JsonObject = field(default_factory=dict[str, Any])
+
+
+# A turn -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """First of its turn. The model named here is the one that is asked."""
+
+    turn: int
+    model: str
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid:
+    """The request as typed with what was joined to it. Comes right after `TurnStarted`, before any model call.
+
+    `merged` is True when the history already ended with a request without an answer, and this one joins it (T4.06).
+    """
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    merged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """One round trip to the model begins. `step` counts from 1 within the turn."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeasured:
+    """How full the window is. Before a request it counts what will be sent; after results, what would be sent next.
+
+    `window` is None when nobody knows it.
+    """
+
+    tokens: int
+    window: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled:
+    """A model call failed before anything was shown and is tried again after `delay` seconds.
+
+    `attempt` counts from 1.
+    """
+
+    attempt: int
+    delay: float
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer. All deltas of a step, joined, are the text of its `Answered`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of what the model thinks aloud."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDrafted:
+    """The model is writing a call: `chars` of arguments have arrived so far. Only progress, never executed."""
+
+    index: int
+    name: str
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer of the model is over, whole or cut. The message holds only whole, valid calls.
+
+    `partial` is True when the stream was stopped or failed after text was shown. `usage` is None when none was
+    reported.
+    """
+
+    message: AssistantMessage
+    stop: StopReason
+    raw_stop: str
+    usage: Usage | None
+    cost: Cost
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """A call begins to run: it was allowed."""
+
+    call_id: str
+    name: str
+    arguments: JsonObject
+    preview: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """A running call printed something. For the person only; the model gets the result."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished:
+    """Last event of a call, also of one that never started (refused, skipped).
+
+    `text` is what the model reads. `unknown` is the status of a call that was still open when the turn was cut.
+    """
+
+    call_id: str
+    name: str
+    status: ToolStatus
+    text: str
+    summary: str = ""
+    blocks: tuple[Block, ...] = ()
+    data: JsonObject = field(default_factory=dict[str, Any])
+    duration: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A call waits for a person. Comes before `ToolCallStarted` of the same call.
+
+    `proposed` is the rule that "always" would save, None where an allow could not win. `origin` names the sub-agent
+    that asks, empty for the main agent. `blocks` shows what would change.
+    """
+
+    approval_id: str
+    call_id: str
+    name: str
+    arguments: JsonObject
+    needs: tuple[Need, ...]
+    decision: Decision
+    proposed: str | None
+    preview: str = ""
+    blocks: tuple[Block, ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswered:
+    """Somebody answered, or the door answers by itself because nobody is there (`by`)."""
+
+    approval_id: str
+    answer: Answer
+    by: Literal["person", "headless", "stop"] = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """The turn used up its steps (T5.08). In a door with a person, the question whether to go on follows."""
+
+    limit: Literal["turns", "tools"]
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """Always the last event of a turn, with what it came to. Sums are over the whole turn.
+
+    `usage` is None when no call reported any; `cost` is the sum of what is known.
+    """
+
+    outcome: Outcome
+    stop: StopReason
+    raw_stop: str
+    usage: Usage | None
+    cost: Cost
+    model: str
+    provider: str
+    steps: int
+    tool_calls: int
+    approvals: int
+    duration: float = 0.0
+    failure: Failure | None = None
+
+
+Event: TypeAlias = (
+    SessionStarted
+    | SessionRenamed
+    | ModelChanged
+    | ContextCleared
+    | PendingAdded
+    | Notice
+    | TurnStarted
+    | UserSaid
+    | StepStarted
+    | ContextMeasured
+    | RetryScheduled
+    | TextDelta
+    | ReasoningDelta
+    | ToolCallDrafted
+    | Answered
+    | ToolCallStarted
+    | ToolOutput
+    | ToolCallFinished
+    | ApprovalRequested
+    | ApprovalAnswered
+    | LimitReached
+    | TurnEnded
+)
+
+
+# What a wire says ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCall:
+    """A call that arrived cut or unreadable: never executed, never kept; the model is told (T5.09)."""
+
+    call_id: str
+    name: str
+    received_chars: int
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WireAnswer:
+    """Last event of a stream that ended by itself, well or cut. `cost_usd` is what the provider reported, if it did.
+
+    `likely_cut` is True when the output falls exactly on a usual limit with a tool call in it (T5.09).
+    """
+
+    message: AssistantMessage
+    stop: StopReason
+    raw_stop: str
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    broken: tuple[BrokenCall, ...] = ()
+    likely_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WireFailed:
+    """Last event of a stream that failed. `partial` is what had arrived, without cut calls."""
+
+    failure: Failure
+    partial: AssistantMessage
+    usage: Usage | None = None
+
+
+WireEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | RetryScheduled | WireAnswer | WireFailed

@@ -1,0 +1,52 @@
+"""Text for people and models: cut with a report, and shown without letting it act on the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text within its limit. `cut_chars` is how many code points were left out, 0 when none."""
+
+    text: str
+    cut_chars: int = 0
+
+
+def _cut_marker(cut_chars: int) -> str:
+    return f"\n[… {cut_chars} characters left out …]\n"
+
+
+def cut_middle(text: str, max_chars: int, marker: Callable[[int], str] = _cut_marker) -> Cut:
+    """Keep the head and the tail, `max_chars` code points at most, marker included, and say how much is missing."""
+    if len(text) <= max_chars:
+        return Cut(text)
+    room = max(0, max_chars - len(marker(len(text))))
+    head = (room + 1) // 2
+    tail = room - head
+    cut_chars = len(text) - head - tail
+    return Cut(text[:head] + marker(cut_chars) + (text[-tail:] if tail else ""), cut_chars)
+
+
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that move the cursor, colour, or reorder text. Tab and line feed are left alone."""
+
+
+def visible(text: str) -> str:
+    """The same text with control and direction characters made visible, so that it can only be read (decisions §12).
+
+    A carriage return before a line feed is dropped; C0 controls become their Unicode pictures (U+2400…), the others
+    `<U+XXXX>`.
+    """
+    if not _ACTING.search(text):
+        return text
+    return _ACTING.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
