@@ -1,0 +1,233 @@
+"""What the interactive terminal needs from the engine: one open session behind the `Conversation` protocol.
+
+`terminal/app.py` calls nothing else of the engine. Every method that takes time is async; every method that makes
+things happen answers with events, drawn by the same renderer as a turn. Errors for a person are `MaiaError`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from maia.core.events import ContextMeasured, Event
+from maia.core.ports import ContextView
+from maia.core.types import Answer, Cost, DiffBlock, Rule, Submission, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """One row of `/model`. `window` is in tokens, None when nobody knows it."""
+
+    name: str
+    provider: str
+    window: int | None = None
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChoice:
+    """One row of `/load`. `changed` is seconds since the epoch; `title` the first request, shortened by the view."""
+
+    name: str
+    changed: float
+    tokens: int | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """One row of `/cost`: what one model used in this session. `usage` is None when it never reported any."""
+
+    model: str
+    usage: Usage | None
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The rules of one place, in the order written. `shown` is the path as a person reads it (`~/.maia/settings.json`)."""
+
+    shown: str
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A folder that brings rules, tools or servers of its own, which load only after a yes (decisions §9).
+
+    `contents` are shown paths of what would load; `changed` is True when the folder was trusted before with others.
+    """
+
+    folder: str
+    contents: tuple[str, ...]
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file that `/undo` or `/redo` dealt with. `kept` means that later edits of the user stand there, untouched."""
+
+    path: str
+    action: Literal["restored", "removed", "kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """One row of `/tools`. `origin` is empty for a built-in."""
+
+    name: str
+    description: str
+    origin: str = ""
+
+
+class Conversation(Protocol):
+    """One session that is open for a person.
+
+    At most one of `turn`, `shell`, `set_model`, `clear`, `new` and `load` is being read at a time; all others may be
+    called meanwhile. Closing one of these iterators early (`aclose`) is the same as `stop` and then reading to the end.
+    """
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model that answers next; empty when none is chosen yet, and the door then opens the list (T1.06)."""
+        ...
+
+    @property
+    def launch(self) -> Path:
+        """The launch folder (T1.01), resolved."""
+        ...
+
+    # Around the session
+
+    def trust_needed(self) -> Trust | None:
+        """What to ask before `open`, None when there is nothing to trust or it was trusted as it is."""
+        ...
+
+    def trust(self, yes: bool) -> None:
+        """The person's answer to `trust_needed`, remembered. Called before `open`."""
+        ...
+
+    def open(self) -> AsyncIterator[Event]:
+        """Start: `SessionStarted`, the start log as notices (T1.01, T1.07, T1.09, T1.10, T3.01), `ModelChanged`.
+
+        With `--continue` or `--resume` the events of that session come first and are drawn as a loaded session.
+        """
+        ...
+
+    def news(self) -> AsyncIterator[Event]:
+        """Events that come by themselves, outside any turn, until `close` (a window that was found later, …)."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what runs, close the journal, the connections and the processes. May be called twice."""
+        ...
+
+    # A turn
+
+    def turn(self, submission: Submission) -> AsyncIterator[Event]:
+        """Run one request. Ends with `TurnEnded`, whatever happens; `stop` makes that come soon."""
+        ...
+
+    def shell(self, command: str) -> AsyncIterator[Event]:
+        """Run a `!` command (T4.01): `ToolCallStarted` (name `!`), `ToolOutput`*, `ToolCallFinished`, `PendingAdded`."""
+        ...
+
+    def stop(self) -> None:
+        """Ctrl+C: stop the running turn, command or model change. Returns at once; the iterator then ends properly."""
+        ...
+
+    def answer(self, approval_id: str, answer: Answer) -> None:
+        """Answer an `ApprovalRequested` that came out of `turn`. An unknown or answered id is ignored."""
+        ...
+
+    def go_on(self, yes: bool) -> None:
+        """Answer a `LimitReached` (T5.08)."""
+        ...
+
+    # Commands
+
+    async def measure(self, draft: Submission | None = None) -> ContextMeasured:
+        """What the next request would hold, counted (T2.08, T3.02), with `draft` joined to it when given."""
+        ...
+
+    async def models(self) -> Sequence[ModelChoice]:
+        """The models that can be chosen. Raises `ModelFailed` when the server does not say."""
+        ...
+
+    def set_model(self, name: str) -> AsyncIterator[Event]:
+        """`/model NAME`: `ModelChanged` and the notices about its window. Raises `MaiaError` for an unknown name."""
+        ...
+
+    def clear(self) -> AsyncIterator[Event]:
+        """`/clear`: `ContextCleared`, then the notices of the configuration read again."""
+        ...
+
+    def new(self) -> AsyncIterator[Event]:
+        """`/new`: a notice that the session left is saved, then as `open`."""
+        ...
+
+    async def sessions(self) -> Sequence[SessionChoice]:
+        """Saved sessions of this launch folder, newest first."""
+        ...
+
+    def load(self, name: str) -> AsyncIterator[Event]:
+        """`/load NAME`: the stored events of that session in order, then notices. Raises `SessionProblem`."""
+        ...
+
+    def rename(self, name: str) -> Event:
+        """`/rename NAME`: the `SessionRenamed` that was written. Raises `SessionProblem`."""
+        ...
+
+    async def context(self) -> ContextView:
+        """`/context`: everything the next request would hold."""
+        ...
+
+    def cost(self) -> Sequence[ModelCost]:
+        """`/cost`: one row a model, in the order of first use."""
+        ...
+
+    def rules(self) -> Sequence[RuleFile]:
+        """`/permissions`: the active rules, file by file (T6.07)."""
+        ...
+
+    def tools(self) -> Sequence[ToolRow]:
+        """`/tools`: what the model may call."""
+        ...
+
+    def undo(self) -> Sequence[Change]:
+        """`/undo`: take back what the last turn with changes wrote. Empty when there is nothing."""
+        ...
+
+    def redo(self) -> Sequence[Change]:
+        """`/redo`: do again what `undo` took back. Empty when there is nothing."""
+        ...
+
+    def diff(self) -> Sequence[DiffBlock]:
+        """`/diff`: what this session changed in files, whole, in the order of paths."""
+        ...
+
+    def export(self, path: str) -> Path:
+        """`/export [FILE]`: the conversation as Markdown; an empty `path` chooses a free name. Returns where it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """How the terminal behaves, from options, environment and settings; `lang` is `fr` or `en`.
+
+    `notify` tells how a waiting question or the end of a long turn calls: not at all, by the bell, by OSC 9.
+    """
+
+    lang: str
+    history: Path | None
+    animation: bool = True
+    markdown: bool = True
+    screen_reader: bool = False
+    notify: Literal["off", "bell", "osc9"] = "bell"
