@@ -3,9 +3,10 @@
 The order of a turn, as a grammar (`*` any number, `?` at most one):
 
     turn  = TurnStarted UserSaid? (Notice | step)* TurnEnded
-    step  = StepStarted ContextMeasured? retry* (ReasoningDelta | TextDelta | ToolCallDrafted)* Answered? call*
-    retry = RetryScheduled
-    call  = (ApprovalRequested ApprovalAnswered?)? ToolCallStarted? ToolOutput* ToolCallFinished
+    step  = StepStarted ContextMeasured? RetryScheduled* delta* Answered? call* Reminded? limit? ContextMeasured?
+    delta = ReasoningDelta | TextDelta | ToolCallDrafted
+    call  = (ApprovalRequested ApprovalAnswered)? ToolCallStarted? ToolOutput* ToolCallFinished
+    limit = LimitReached ApprovalAnswered
 
 Calls of one answer interleave; within one call the order above holds, and every call of an `Answered` gets exactly one
 `ToolCallFinished` before the turn goes on or ends, refused, skipped and stopped ones included. `TurnEnded` is always
@@ -245,9 +246,17 @@ class ApprovalAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitReached:
-    """The turn used up its steps (T5.08). In a door with a person, the question whether to go on follows."""
+class Reminded:
+    """The engine tells the model something in the user's role (a call that arrived cut). Part of the history."""
 
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """The turn used up its steps (T5.08) and waits for an answer to `approval_id`: once = a new series, no = stop."""
+
+    approval_id: str
     limit: Literal["turns", "tools"]
     value: int
 
@@ -294,6 +303,7 @@ Event: TypeAlias = (
     | ToolCallFinished
     | ApprovalRequested
     | ApprovalAnswered
+    | Reminded
     | LimitReached
     | TurnEnded
 )

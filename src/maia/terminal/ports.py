@@ -13,73 +13,20 @@ from typing import Literal, Protocol
 
 from maia.core.events import ContextMeasured, Event
 from maia.core.ports import ContextView
-from maia.core.types import Answer, Cost, DiffBlock, Rule, Submission, Usage
+from maia.core.types import Answer, DiffBlock, Submission
+from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """One row of `/model`. `window` is in tokens, None when nobody knows it."""
-
-    name: str
-    provider: str
-    window: int | None = None
-    current: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SessionChoice:
-    """One row of `/load`. `changed` is seconds since the epoch; `title` the first request, shortened by the view."""
-
-    name: str
-    changed: float
-    tokens: int | None
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCost:
-    """One row of `/cost`: what one model used in this session. `usage` is None when it never reported any."""
-
-    model: str
-    usage: Usage | None
-    cost: Cost
-
-
-@dataclass(frozen=True, slots=True)
-class RuleFile:
-    """The rules of one place, in the order written. `shown` is the path as a person reads it (`~/.maia/settings.json`)."""
-
-    shown: str
-    rules: tuple[Rule, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """A folder that brings rules, tools or servers of its own, which load only after a yes (decisions §9).
-
-    `contents` are shown paths of what would load; `changed` is True when the folder was trusted before with others.
-    """
-
-    folder: str
-    contents: tuple[str, ...]
-    changed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One file that `/undo` or `/redo` dealt with. `kept` means that later edits of the user stand there, untouched."""
-
-    path: str
-    action: Literal["restored", "removed", "kept"]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRow:
-    """One row of `/tools`. `origin` is empty for a built-in."""
-
-    name: str
-    description: str
-    origin: str = ""
+__all__ = [
+    "Change",
+    "Conversation",
+    "ModelChoice",
+    "ModelCost",
+    "RuleFile",
+    "ScreenOptions",
+    "SessionChoice",
+    "ToolRow",
+    "Trust",
+]
 
 
 class Conversation(Protocol):
@@ -136,7 +83,7 @@ class Conversation(Protocol):
         ...
 
     def shell(self, command: str) -> AsyncIterator[Event]:
-        """Run a `!` command (T4.01): `ToolCallStarted` (name `!`), `ToolOutput`*, `ToolCallFinished`, `PendingAdded`."""
+        """Run a `!` command (T4.01): `ToolCallStarted` (`!`), `ToolOutput`*, `ToolCallFinished`, `PendingAdded`."""
         ...
 
     def stop(self) -> None:

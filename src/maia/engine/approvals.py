@@ -1,0 +1,52 @@
+"""The one place that waits for a person: questions go up as events, answers come down by their id."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+
+from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitReached
+from maia.core.types import Answer
+
+Emit = Callable[[Event], None]
+
+
+class Approvals:
+    """Open questions of one conversation. Questions are asked one by one (T5.07); an answer is taken exactly once."""
+
+    def __init__(self) -> None:
+        self._turnstile = asyncio.Lock()
+        self._open: dict[str, asyncio.Future[tuple[Answer, str]]] = {}
+        self._ids = itertools.count(1)
+
+    def new_id(self) -> str:
+        return f"approval-{next(self._ids)}"
+
+    @property
+    def turnstile(self) -> asyncio.Lock:
+        """Held by a call from its decision to its answer, so that a session rule given for one call spares the next."""
+        return self._turnstile
+
+    async def ask(self, question: ApprovalRequested | LimitReached, emit: Emit) -> Answer:
+        """Put the question, wait, tell the answer. Cancelled while waiting, it tells a refusal by `stop` first."""
+        future = asyncio.get_running_loop().create_future()
+        self._open[question.approval_id] = future
+        emit(question)
+        try:
+            answer, by = await future
+        except asyncio.CancelledError:
+            emit(ApprovalAnswered(question.approval_id, Answer("no"), "stop"))
+            raise
+        finally:
+            del self._open[question.approval_id]
+        emit(ApprovalAnswered(question.approval_id, answer, "headless" if by == "headless" else "person"))
+        return answer
+
+    def answer(self, approval_id: str, answer: Answer, by: str = "person") -> bool:
+        """Give an answer; False when that question is not open (answered elsewhere, or stopped)."""
+        future = self._open.get(approval_id)
+        if future is None or future.done():
+            return False
+        future.set_result((answer, by))
+        return True

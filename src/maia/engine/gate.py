@@ -1,0 +1,89 @@
+"""From what a call needs to go or no go: the decision of the rules, the question where they say ask, the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from maia.core.events import ApprovalRequested, Event, Notice
+from maia.core.ports import Hands, Judge, Say
+from maia.core.tool import AnyTool
+from maia.core.types import Answer, Decision, Need, ToolCallPart, Verdict
+from maia.engine.approvals import Approvals
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call may not run: `text` is for the model, in the user's language."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Decides one call at a time. `origin` names the sub-agent whose calls these are, empty for the main agent."""
+
+    judge: Judge
+    approvals: Approvals
+    say: Say
+    emit: Callable[[Event], None]
+    origin: str = ""
+
+    async def pass_or_refuse(self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands) -> Refusal | None:
+        """None when the call may run. Waits for a person where no rule decides."""
+        needs = tool.needs(args, hands.launch) or (Need(call.name, "none"),)
+        decision = self.judge.decide(needs)
+        if decision.verdict is Verdict.ASK:
+            return await self._ask(call, tool, args, hands, needs)
+        if decision.verdict is Verdict.DENY:
+            return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)))
+        return None
+
+    async def _ask(
+        self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands, needs: tuple[Need, ...]
+    ) -> Refusal | None:
+        async with self.approvals.turnstile:
+            decision = self.judge.decide(needs)  # an answer given meanwhile may cover this call, too
+            if decision.verdict is Verdict.ALLOW:
+                return None
+            question = ApprovalRequested(
+                approval_id=self.approvals.new_id(),
+                call_id=call.call_id,
+                name=call.name,
+                arguments=call.arguments,
+                needs=needs,
+                decision=decision,
+                proposed=self._proposed(needs),
+                preview=tool.preview(args),
+                blocks=await tool.proposal(args, hands),
+                origin=self.origin,
+            )
+            answer = await self.approvals.ask(question, self.emit)
+            return self._settle(call, needs, decision, answer)
+
+    def _settle(
+        self, call: ToolCallPart, needs: tuple[Need, ...], decision: Decision, answer: Answer
+    ) -> Refusal | None:
+        match answer.scope:
+            case "no" if answer.reason:
+                return Refusal(self.say("turn.refused_because", tool=call.name, reason=answer.reason))
+            case "no":
+                return Refusal(self.say("turn.refused", tool=call.name, reason=self._reason(decision)))
+            case "session":
+                self.judge.allow_for_session(needs)
+            case "always":
+                shown = self.judge.allow_always(needs)
+                rules = ", ".join(rule for need in needs if (rule := self.judge.propose(need)))
+                self.emit(Notice("info", "turn.rule_saved", {"rule": rules, "file": shown}))
+            case "once":
+                pass
+        return None
+
+    def _proposed(self, needs: tuple[Need, ...]) -> str | None:
+        """The rules that "always" would save, None where one of the needs can never be allowed by a rule."""
+        rules = [self.judge.propose(need) for need in needs if need.kind != "none"]
+        known = [rule for rule in rules if rule is not None]
+        return ", ".join(dict.fromkeys(known)) if known and len(known) == len(rules) else None
+
+    def _reason(self, decision: Decision) -> str:
+        return self.say(decision.reason.key, **decision.reason.values)

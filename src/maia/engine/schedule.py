@@ -1,0 +1,136 @@
+"""The calls of one answer, run side by side where they may, results in the order asked (T5.07)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from maia.core.errors import MaiaError
+from maia.core.events import Event, ToolCallFinished, ToolCallStarted, ToolOutput
+from maia.core.ports import Hands, Say
+from maia.core.text import cut_middle
+from maia.core.tool import AnyTool
+from maia.core.types import ToolCallPart, ToolResult, ToolStatus
+from maia.engine.gate import Gate
+from maia.engine.limits import CallBudget
+
+MAX_AT_ONCE = 8
+_KEPT_OUTPUT_CHARS = 30_000
+
+HandsFor = Callable[[str, Callable[[str], None]], Hands]
+"""The hands of one call: its id, and where its live output goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """Runs calls: parse → queue behind calls with the same key → gate → run, at most 8 at once."""
+
+    tools: Mapping[str, AnyTool]
+    gate: Gate
+    hands_for: HandsFor
+    say: Say
+    emit: Callable[[Event], None]
+    slots: asyncio.Semaphore
+    budget: CallBudget
+
+    async def run(self, calls: Sequence[ToolCallPart]) -> None:
+        """Run all calls of one answer and emit one `ToolCallFinished` each, whatever happens to them.
+
+        An error or a refusal does not touch the others. Cancelled, every call ends first, then this raises.
+        """
+        locks: dict[str, asyncio.Lock] = {}
+        tasks = [asyncio.create_task(_Call(self, call, locks).run(), name=call.call_id) for call in calls]
+        try:
+            await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+
+
+class _Call:
+    """One call on its way, so that it can tell how far it came when it is stopped."""
+
+    def __init__(self, scheduler: Scheduler, call: ToolCallPart, locks: dict[str, asyncio.Lock]) -> None:
+        self._s = scheduler
+        self._call = call
+        self._locks = locks
+        self._began: float | None = None
+        self._printed: list[str] = []
+
+    async def run(self) -> None:
+        try:
+            await self._run()
+        except asyncio.CancelledError:
+            self._stopped()
+            raise
+        except MaiaError as problem:
+            self._finish("failed", self._s.say(problem.key, **problem.values))
+        except Exception as error:
+            # A defect in one tool must not end the turn, nor show a traceback to anybody.
+            self._finish("failed", self._s.say("turn.tool_crashed", tool=self._call.name, problem=repr(error)))
+
+    async def _run(self) -> None:
+        call, say = self._call, self._s.say
+        tool = self._s.tools.get(call.name)
+        if tool is None:
+            self._finish("refused", say("turn.unknown_tool", tool=call.name, known=", ".join(self._s.tools)))
+        elif not self._s.budget.take():
+            self._finish("skipped", say("turn.tool_budget", limit=self._s.budget.size))
+        else:
+            await self._queue(tool, self._s.hands_for(call.call_id, self._print))
+
+    async def _queue(self, tool: AnyTool, hands: Hands) -> None:
+        args = tool.parse(self._call.arguments)
+        key = tool.lock_key(args, hands.launch)
+        if key is None:
+            await self._pass_and_work(tool, args, hands)
+        else:
+            # Taken before the question is asked, so that calls on one file also happen in the order asked.
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                await self._pass_and_work(tool, args, hands)
+
+    async def _pass_and_work(self, tool: AnyTool, args: object, hands: Hands) -> None:
+        refusal = await self._s.gate.pass_or_refuse(self._call, tool, args, hands)
+        if refusal is not None:
+            self._finish("refused", refusal.text)
+            return
+        async with self._s.slots:
+            self._began = time.monotonic()
+            self._s.emit(ToolCallStarted(self._call.call_id, self._call.name, self._call.arguments, tool.preview(args)))
+            result = await tool.run(args, hands)
+        self._report(result)
+
+    def _print(self, text: str) -> None:
+        self._printed.append(text)
+        self._s.emit(ToolOutput(self._call.call_id, text))
+
+    def _report(self, result: ToolResult) -> None:
+        status: ToolStatus = "failed" if result.is_error else "succeeded"
+        self._finish(status, result.text, result)
+
+    def _stopped(self) -> None:
+        if self._began is None:
+            return self._finish("skipped", self._s.say("turn.call_skipped"))
+        printed = cut_middle("".join(self._printed), _KEPT_OUTPUT_CHARS).text
+        state = self._s.say("turn.call_interrupted")
+        return self._finish("unknown", f"{printed.rstrip()}\n{state}" if printed.strip() else state)
+
+    def _finish(self, status: ToolStatus, text: str, result: ToolResult | None = None) -> None:
+        result = result or ToolResult(text)
+        duration = 0.0 if self._began is None else time.monotonic() - self._began
+        self._s.emit(
+            ToolCallFinished(
+                self._call.call_id,
+                self._call.name,
+                status,
+                text,
+                result.summary,
+                result.blocks,
+                result.data,
+                round(duration, 3),
+            )
+        )

@@ -1,0 +1,195 @@
+"""Events folded into what the next request sends: the same fold serves a live conversation and a loaded file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from maia.core.events import (
+    Answered,
+    ApprovalAnswered,
+    ApprovalRequested,
+    ContextCleared,
+    ContextMeasured,
+    Event,
+    LimitReached,
+    ModelChanged,
+    Notice,
+    PendingAdded,
+    ReasoningDelta,
+    Reminded,
+    RetryScheduled,
+    SessionRenamed,
+    SessionStarted,
+    StepStarted,
+    TextDelta,
+    ToolCallDrafted,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from maia.core.types import (
+    AssistantMessage,
+    Attachment,
+    Cost,
+    Message,
+    Section,
+    TextPart,
+    ToolCallPart,
+    ToolMessage,
+    ToolResultPart,
+    Usage,
+    UserMessage,
+)
+from maia.engine.attached import attachment_text
+
+INTERRUPTED = "The call was interrupted before it reported; whether it took effect is unknown."
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one model has cost in this session. `usage` is None when it never reported any."""
+
+    model: str
+    provider: str
+    usage: Usage | None
+    cost: Cost
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A conversation as its events left it. Only `apply` changes it, one event at a time, in order.
+
+    The messages are always fit to send: roles alternate (T4.06), and every tool call has a result.
+    """
+
+    name: str = ""
+    folder: str = ""
+    model: str = ""
+    provider: str = ""
+    turn: int = 0
+    sections: tuple[Section, ...] = ()
+    pending: list[Attachment] = field(default_factory=list[Attachment])
+    spent: list[Spent] = field(default_factory=list[Spent])
+    _messages: list[Message] = field(default_factory=list[Message])
+    _open_text: list[str] = field(default_factory=list[str])
+    _open_calls: dict[str, ToolCallPart] = field(default_factory=dict[str, ToolCallPart])
+    _results: dict[str, ToolResultPart] = field(default_factory=dict[str, ToolResultPart])
+    _asked: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Transcript:
+        """The transcript of a whole file of events."""
+        transcript = cls()
+        for event in events:
+            transcript.apply(event)
+        return transcript
+
+    def messages(self) -> tuple[Message, ...]:
+        """What would be sent now. A call still open, or cut off by a crash, counts with a result that says so."""
+        return (*self._messages, *self._unfinished())
+
+    def apply(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case SessionStarted():
+                self.name, self.folder, self.sections = event.name, event.folder, event.sections
+            case SessionRenamed():
+                self.name = event.name
+            case ModelChanged():
+                self.model, self.provider = event.model, event.provider
+            case ContextCleared():
+                self._close()
+                self._messages.clear()
+                self.pending.clear()
+            case PendingAdded():
+                self.pending.append(event.attachment)
+            case TurnStarted():
+                self._close()
+                self.turn = event.turn
+                self._asked = (event.model, event.provider)
+            case UserSaid():
+                self.pending.clear()
+                self._say(user_parts(event))
+            case Reminded():
+                self._close()
+                self._say((TextPart(event.text),))
+            case TextDelta():
+                self._open_text.append(event.text)
+            case Answered():
+                self._answered(event)
+            case ToolCallFinished():
+                self._finished(event)
+            case TurnEnded():
+                self._close()
+            case (
+                Notice()
+                | StepStarted()
+                | ContextMeasured()
+                | RetryScheduled()
+                | ReasoningDelta()
+                | ToolCallDrafted()
+                | ToolCallStarted()
+                | ToolOutput()
+                | ApprovalRequested()
+                | ApprovalAnswered()
+                | LimitReached()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def _say(self, parts: tuple[TextPart, ...]) -> None:
+        last = self._messages[-1] if self._messages else None
+        if isinstance(last, UserMessage):
+            self._messages[-1] = UserMessage((*last.parts, *parts))
+        else:
+            self._messages.append(UserMessage(parts))
+
+    def _answered(self, event: Answered) -> None:
+        self._open_text.clear()
+        if event.message.parts:
+            self._messages.append(event.message)
+        self._open_calls = {part.call_id: part for part in event.message.parts if isinstance(part, ToolCallPart)}
+        self._results.clear()
+        model, provider = event.message.model or self._asked[0], event.message.provider or self._asked[1]
+        if not event.partial or event.usage is not None:
+            self.spent.append(Spent(model, provider, event.usage, event.cost))
+
+    def _finished(self, event: ToolCallFinished) -> None:
+        if event.call_id not in self._open_calls:
+            return
+        error = event.status != "succeeded"
+        self._results[event.call_id] = ToolResultPart(event.call_id, event.name, event.text, error)
+        if len(self._results) == len(self._open_calls):
+            self._close()
+
+    def _close(self) -> None:
+        """End what is open: a text without its `Answered` and calls without results are what a crash leaves."""
+        for message in self._unfinished():
+            self._messages.append(message)
+        self._open_text.clear()
+        self._open_calls = {}
+        self._results.clear()
+
+    def _unfinished(self) -> list[Message]:
+        rest: list[Message] = []
+        if self._open_text:
+            rest.append(AssistantMessage((TextPart("".join(self._open_text)),), *self._asked))
+        if self._open_calls:
+            missing = ToolResultPart("", "", INTERRUPTED, True)
+            results = [
+                self._results.get(call_id) or ToolResultPart(call_id, call.name, missing.text, True)
+                for call_id, call in self._open_calls.items()
+            ]
+            rest.append(ToolMessage(tuple(results)))
+        return rest
+
+
+def user_parts(said: UserSaid) -> tuple[TextPart, ...]:
+    """A request as the model reads it: what was joined first, each fenced as data, then the words."""
+    return (*(TextPart(attachment_text(item)) for item in said.attachments), TextPart(said.text))

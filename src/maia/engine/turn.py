@@ -1,0 +1,294 @@
+"""The loop of one turn: ask the model, stream, run its calls, ask again, until it is done or something bounds it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+
+from maia.core.events import (
+    Answered,
+    BrokenCall,
+    ContextMeasured,
+    Event,
+    LimitReached,
+    Notice,
+    ReasoningDelta,
+    Reminded,
+    RetryScheduled,
+    StepStarted,
+    TextDelta,
+    ToolCallDrafted,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+    WireAnswer,
+    WireFailed,
+)
+from maia.core.ports import Wire
+from maia.core.types import (
+    AssistantMessage,
+    AssistantPart,
+    Cost,
+    Failure,
+    ModelRequest,
+    Outcome,
+    ReasoningPart,
+    StopReason,
+    TextPart,
+    ToolCallPart,
+    Usage,
+)
+from maia.engine.approvals import Approvals
+from maia.engine.limits import BROKEN_ANSWERS, Repeats, StepLimit
+from maia.engine.schedule import Scheduler
+
+Emit = Callable[[Event], None]
+Price = Callable[[str, str, Usage | None, float | None], Cost]
+"""(model, provider, usage, reported USD) → cost with its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPorts:
+    """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts (headless)."""
+
+    wire: Wire
+    model: str
+    request: Callable[[], ModelRequest]
+    scheduler: Scheduler
+    approvals: Approvals
+    steps: StepLimit
+    price: Price
+    emit: Emit
+    measure: Callable[[], ContextMeasured | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    outcome: Outcome
+    failure: Failure | None = None
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What the turn has used so far."""
+
+    began: float = field(default_factory=time.monotonic)
+    steps: int = 0
+    calls: int = 0
+    broken: int = 0
+    stop: StopReason = "unknown"
+    raw_stop: str = ""
+    usage: Usage | None = None
+    costs: list[Cost] = field(default_factory=list[Cost])
+    model: str = ""
+    provider: str = ""
+
+    def cost(self) -> Cost:
+        return add_costs(self.costs)
+
+
+def add_costs(costs: Sequence[Cost]) -> Cost:
+    """The sum of what is known; estimated as soon as one part is estimated or missing, unknown when all are."""
+    known = [cost.usd for cost in costs if cost.usd is not None]
+    if not known:
+        return Cost()
+    exact = all(cost.source == "reported" for cost in costs)
+    return Cost(sum(known), "reported" if exact else "estimated")
+
+
+async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals: Callable[[], int]) -> TurnEnded:
+    """Run one turn to its end and return its last event, which was emitted like all the others.
+
+    Cancelling stops it: what was written is kept, every open call gets a result, and the outcome is `stopped`. It
+    raises nothing.
+    """
+    sums = _Sums(model=ports.model, provider=ports.wire.provider)
+    ports.emit(TurnStarted(turn, ports.model, ports.wire.provider))
+    ports.emit(said)
+    try:
+        end = await _Turn(ports, sums).steps()
+    except asyncio.CancelledError:
+        end = _End("stopped")
+    ended = TurnEnded(
+        outcome=end.outcome,
+        stop=sums.stop,
+        raw_stop=sums.raw_stop,
+        usage=sums.usage,
+        cost=sums.cost(),
+        model=sums.model,
+        provider=sums.provider,
+        steps=sums.steps,
+        tool_calls=sums.calls,
+        approvals=count_approvals(),
+        duration=round(time.monotonic() - sums.began, 3),
+        failure=end.failure,
+    )
+    ports.emit(ended)
+    return ended
+
+
+class _Turn:
+    def __init__(self, ports: TurnPorts, sums: _Sums) -> None:
+        self._p = ports
+        self._sums = sums
+        self._repeats = Repeats()
+
+    async def steps(self) -> _End:
+        while True:
+            answer = await self._ask()
+            if isinstance(answer, WireFailed):
+                return _End("failed", answer.failure)
+            end = await self._follow(answer)
+            if end is not None:
+                return end
+            self._measure()
+            if self._p.steps.reached(self._sums.steps) and not await self._goes_on():
+                return _End("turn_limit")
+
+    async def _ask(self) -> WireAnswer | WireFailed:
+        """One round trip. Whatever ends it, text that was shown is kept as an `Answered`."""
+        self._sums.steps += 1
+        self._p.emit(StepStarted(self._sums.steps))
+        self._measure()
+        shown = _Shown()
+        try:
+            end = await self._stream(shown)
+        except asyncio.CancelledError:
+            self._keep(WireFailed(Failure("cancelled"), AssistantMessage(shown.parts())))
+            raise
+        if isinstance(end, WireFailed):
+            self._keep(end)
+        else:
+            self._take(end)
+        return end
+
+    async def _stream(self, shown: _Shown) -> WireAnswer | WireFailed:
+        end: WireAnswer | WireFailed | None = None
+        stream = self._p.wire.stream(self._p.request())
+        try:
+            async for event in stream:
+                match event:
+                    case TextDelta() | ReasoningDelta():
+                        shown.add(event)
+                        self._p.emit(event)
+                    case ToolCallDrafted() | RetryScheduled():
+                        self._p.emit(event)
+                    case WireAnswer() | WireFailed():
+                        end = event
+        finally:
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()  # closes the connection at once when the turn is stopped
+        return end or WireFailed(Failure("incomplete"), AssistantMessage(shown.parts()))
+
+    def _keep(self, failed: WireFailed) -> None:
+        """A stopped or failed answer: its text stays, without calls, which nobody will run."""
+        parts = tuple(part for part in failed.partial.parts if not isinstance(part, ToolCallPart))
+        cost = self._book(failed.usage, None)
+        if parts or failed.usage is not None:
+            message = AssistantMessage(parts, self._sums.model, self._sums.provider)
+            self._p.emit(Answered(message, "unknown", "", failed.usage, cost, partial=True))
+
+    def _take(self, answer: WireAnswer) -> None:
+        self._sums.stop, self._sums.raw_stop = answer.stop, answer.raw_stop
+        self._sums.model = answer.message.model or self._sums.model
+        self._sums.provider = answer.message.provider or self._sums.provider
+        cost = self._book(answer.usage, answer.cost_usd)
+        self._p.emit(Answered(answer.message, answer.stop, answer.raw_stop, answer.usage, cost))
+
+    def _book(self, usage: Usage | None, reported: float | None) -> Cost:
+        cost = self._p.price(self._sums.model, self._sums.provider, usage, reported)
+        if usage is not None:
+            self._sums.usage = usage if self._sums.usage is None else self._sums.usage + usage
+        if usage is not None or reported is not None:
+            self._sums.costs.append(cost)
+        return cost
+
+    async def _follow(self, answer: WireAnswer) -> _End | None:
+        """What comes after a whole answer: its calls and another step (None), or the end of the turn."""
+        calls = tuple(part for part in answer.message.parts if isinstance(part, ToolCallPart))
+        if answer.likely_cut or (answer.stop == "length" and (calls or answer.broken)):
+            self._p.emit(Notice("warn", "turn.answer_cut", {"stop": answer.raw_stop or answer.stop}))
+        if calls:
+            await self._run(calls)
+        if answer.broken:
+            return self._remind(answer.broken, ran=bool(calls))
+        if calls:
+            return _End("tool_budget") if self._p.scheduler.budget.spent else None
+        return self._finished(answer)
+
+    async def _run(self, calls: tuple[ToolCallPart, ...]) -> None:
+        self._sums.calls += len(calls)
+        self._sums.broken = 0
+        await self._p.scheduler.run(calls)
+        if self._repeats.note(calls):
+            self._p.emit(Reminded(REPEATED.format(times=self._repeats.times)))
+
+    def _remind(self, broken: Sequence[BrokenCall], *, ran: bool) -> _End | None:
+        """Tell the model which calls arrived cut; give up when nothing else comes any more (T5.09)."""
+        self._sums.broken = 0 if ran else self._sums.broken + 1
+        for call in broken:
+            values = {"tool": call.name, "chars": call.received_chars}
+            self._p.emit(Notice("warn", "turn.call_cut", values))
+        if self._sums.broken >= BROKEN_ANSWERS:
+            return _End("output_limit")
+        self._p.emit(Reminded("\n".join(cut_call_reminder(call) for call in broken)))
+        return None
+
+    def _finished(self, answer: WireAnswer) -> _End:
+        match answer.stop:
+            case "length":
+                self._p.emit(Notice("warn", "turn.answer_cut", {"stop": answer.raw_stop or answer.stop}))
+                return _End("output_limit")
+            case "refusal":
+                return _End("refused")
+            case "context_full":
+                return _End("failed", Failure("too_long", code=answer.raw_stop))
+            case _:
+                if not any(isinstance(part, TextPart) and part.text.strip() for part in answer.message.parts):
+                    self._p.emit(Notice("warn", "turn.empty_answer"))
+                return _End("finished")
+
+    async def _goes_on(self) -> bool:
+        question = LimitReached(self._p.approvals.new_id(), "turns", self._p.steps.granted)
+        answer = await self._p.approvals.ask(question, self._p.emit)
+        if answer.scope == "no":
+            return False
+        self._p.steps.extend()
+        return True
+
+    def _measure(self) -> None:
+        if self._p.measure is not None and (measured := self._p.measure()) is not None:
+            self._p.emit(measured)
+
+
+class _Shown:
+    """What a person has seen of an answer that is still coming."""
+
+    def __init__(self) -> None:
+        self._deltas: list[TextDelta | ReasoningDelta] = []
+
+    def add(self, delta: TextDelta | ReasoningDelta) -> None:
+        self._deltas.append(delta)
+
+    def parts(self) -> tuple[AssistantPart, ...]:
+        text = "".join(delta.text for delta in self._deltas if isinstance(delta, TextDelta))
+        thought = "".join(delta.text for delta in self._deltas if isinstance(delta, ReasoningDelta))
+        parts: list[AssistantPart] = [ReasoningPart(thought)] if thought else []
+        return (*parts, TextPart(text)) if text else tuple(parts)
+
+
+REPEATED = (
+    "You have made exactly this call {times} times in a row and its result will not change. "
+    "Answer the user now with what you know, or do something else."
+)
+
+
+def cut_call_reminder(call: BrokenCall) -> str:
+    """What the model is told about a call that arrived cut: never executed, and how to get it through."""
+    head = f" Its arguments began: {call.head}" if call.head else ""
+    return (
+        f"Your call of {call.name or 'a tool'} was cut after {call.received_chars} characters of arguments and was not "
+        f"executed.{head} Make the call again with less in it: write long content in several pieces."
+    )

@@ -1,0 +1,152 @@
+"""The sessions of a folder: named, listed by scanning the files, opened, renamed (T8.01). There is no index to lose."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from maia.core.codec import UnreadableEvent, load_event
+from maia.core.errors import SessionProblem
+from maia.core.events import ContextMeasured, Event, UserSaid
+from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, read_records
+
+_HEAD_BYTES = 64 * 1024
+_TAIL_BYTES = 64 * 1024
+_NAME_CHARS = 100
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]|^\.|^-")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session for a list. `modified` is seconds since 1970, `tokens` the last measured context, if any."""
+
+    name: str
+    path: Path
+    modified: float
+    size: int
+    title: str
+    tokens: int | None
+
+
+def new_name(now: datetime) -> str:
+    """The name of a session that begins now: `session_YYYY-MM-DD_HH_MM_SS`."""
+    return now.strftime("session_%Y-%m-%d_%H_%M_%S")
+
+
+def checked_name(text: str) -> str:
+    """A session name that is safe as a file name. Raises `SessionProblem` with what is wrong."""
+    name = text.strip().removesuffix(SUFFIX)
+    if not name:
+        raise SessionProblem("session.name_empty")
+    if len(name) > _NAME_CHARS or len(name.encode("utf-8", "replace")) > 200:
+        raise SessionProblem("session.name_long", limit=_NAME_CHARS)
+    if _UNSAFE.search(name) or not name.isprintable():
+        raise SessionProblem("session.name_unsafe", name=name)
+    return name
+
+
+class Sessions:
+    """The session files in one folder (`./.maia/.sessions`)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        """Where the session of that name is or would be. Raises `SessionProblem` for an unsafe name."""
+        return self.folder / (checked_name(name) + SUFFIX)
+
+    def create(self, now: datetime) -> JsonlJournal:
+        """A new, empty session file; sessions begun in the same second get `_2`, `_3`…"""
+        base = new_name(now)
+        for number in range(1, 1000):
+            path = self.folder / f"{base}{'' if number == 1 else f'_{number}'}{SUFFIX}"
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise SessionProblem("session.unwritable", name=base, problem=error.strerror or str(error)) from error
+            return JsonlJournal(path)
+        raise SessionProblem("session.exists", name=base)
+
+    def load(self, name: str) -> Loaded:
+        """The records of a session. Raises `SessionProblem` when there is none of that name, with the nearest ones."""
+        path = self.path(name)
+        if not path.is_file():
+            raise SessionProblem("session.unknown", name=name, known=", ".join(self._nearest(name)))
+        return read_records(path)
+
+    def open(self, name: str, now: datetime) -> tuple[JsonlJournal, bool]:
+        """Open a session to go on with it. When another process writes it, go on in a copy: (journal, is a copy)."""
+        path = self.path(name)
+        if not path.is_file():
+            raise SessionProblem("session.unknown", name=name, known=", ".join(self._nearest(name)))
+        try:
+            return JsonlJournal(path), False
+        except SessionBusy:
+            copy = self.create(now)
+            copy_path = copy.path
+            copy.close()
+            shutil.copyfile(path, copy_path)
+            return JsonlJournal(copy_path), True
+
+    def list(self) -> list[SessionInfo]:
+        """All sessions, the last changed first. Unreadable files are listed with an empty title."""
+        found: list[SessionInfo] = []
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
+                    with contextlib.suppress(OSError):
+                        if entry.is_file(follow_symlinks=False):
+                            found.append(_info(Path(entry.path)))
+        return sorted(found, key=lambda info: info.modified, reverse=True)
+
+    def latest(self) -> str | None:
+        """The name of the session that changed last."""
+        infos = self.list()
+        return infos[0].name if infos else None
+
+    def _nearest(self, name: str) -> list[str]:
+        import difflib
+
+        return difflib.get_close_matches(name, [info.name for info in self.list()], n=3, cutoff=0.4)
+
+
+def _info(path: Path) -> SessionInfo:
+    status = path.stat()
+    title, tokens = "", None
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        for event in _events(head):
+            if isinstance(event, UserSaid):
+                title = " ".join(event.text.split())[:200]
+                break
+        tail = head
+        if status.st_size > _HEAD_BYTES:
+            file.seek(max(_HEAD_BYTES, status.st_size - _TAIL_BYTES))
+            tail = file.read(_TAIL_BYTES)
+        for event in _events(tail):
+            if isinstance(event, ContextMeasured):
+                tokens = event.tokens
+    return SessionInfo(path.stem, path, status.st_mtime, status.st_size, title, tokens)
+
+
+_LISTED = (b'"type":"UserSaid"', b'"type":"ContextMeasured"')
+
+
+def _events(data: bytes) -> Iterator[Event]:
+    """The events of these lines that a list shows; the others are not even parsed."""
+    for line in data.splitlines():
+        if any(mark in line for mark in _LISTED):
+            with contextlib.suppress(ValueError, KeyError, TypeError, UnreadableEvent):
+                event = load_event(json.loads(line)["event"])
+                if event is not None:
+                    yield event
