@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from maia.core.events import Event, WireEvent
 from maia.core.types import (
@@ -14,6 +14,7 @@ from maia.core.types import (
     Message,
     ModelRequest,
     Need,
+    Reason,
     Section,
     TodoItem,
     ToolSpec,
@@ -92,7 +93,8 @@ class ProcessEnd:
     """How a command ended. `output` is stdout and stderr in the order of arrival, middle cut to the asked limit.
 
     `exit_code` is None when it did not end by itself; `total_chars` is what it printed in all; `saved` is a file with
-    the whole output when it was cut.
+    the whole output when it was cut. `leftovers` counts processes that the command left behind (stopped with it unless
+    the runner keeps them); `hint` says what the sandbox may have had to do with a failure.
     """
 
     state: Literal["exited", "timed_out", "interrupted", "not_started"]
@@ -102,6 +104,8 @@ class ProcessEnd:
     saved: Path | None
     duration: float
     problem: str = ""
+    leftovers: int = 0
+    hint: Reason | None = None
 
 
 class Processes(Protocol):
@@ -216,6 +220,11 @@ class Journal(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def problem(self) -> str:
+        """Why the last events are only in memory (a full disk), empty when all is written."""
+        ...
+
     def append(self, event: Event) -> None:
         """Write one event. It is in the hands of the operating system when this returns (deltas: within 200 ms)."""
         ...
@@ -227,6 +236,10 @@ class Journal(Protocol):
 
 Ask = Callable[[Event], Awaitable[Answer]]
 """How a door answers an `ApprovalRequested` (or a `LimitReached`: once = go on, no = stop)."""
+
+
+WindowSource: TypeAlias = Literal["setting", "server", "catalogue", "model", "unknown"]
+"""Who said how large the window is (T3.01)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +257,7 @@ class ContextView:
 
     parts: tuple[ContextPart, ...]
     window: int | None
-    window_source: Literal["setting", "server", "catalogue", "model", "unknown"]
+    window_source: WindowSource
     system: tuple[Section, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
     messages: tuple[Message, ...] = field(default=())
