@@ -1,0 +1,363 @@
+"""Settings in layers: the home file, the launch folder's file, the environment, the command line; later ones win.
+
+Every value remembers where it was written. What is wrong becomes a WARN that names file, line and key, and only that
+value is left out (T1.10). A folder may come from a stranger: its file never says where requests go or with which key,
+and until the folder is trusted it can only restrict (decisions §9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from maia.core.errors import UsageProblem
+from maia.core.events import Notice
+from maia.core.secret import Secret
+from maia.core.types import Effort, JsonObject, JsonValue
+from maia.settings_file import SettingsFile, read_settings_file
+
+SandboxMode: TypeAlias = Literal["off", "auto", "required"]
+"""Ordered from free to strict."""
+
+DEFAULT_MAX_ITERATIONS = 50
+"""T1.04."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How commands are walled in. `network` False cuts them off from every network."""
+
+    mode: SandboxMode = "auto"
+    network: bool = True
+
+    def stricter(self, other: Sandbox) -> Sandbox:
+        modes = get_args(SandboxMode)
+        mode: SandboxMode = self.mode if modes.index(self.mode) >= modes.index(other.mode) else other.mode
+        return Sandbox(mode, self.network and other.network)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value was written: a settings file with its line, `$VARIABLE` or `--option`."""
+
+    name: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in force and where it comes from."""
+
+    value: Any
+    place: Place
+
+
+class Wrong(Exception):
+    """A value does not fit; `expected` is a word of the table `settings.expected.…` of the catalogue."""
+
+    def __init__(self, expected: str) -> None:
+        super().__init__(expected)
+        self.expected = expected
+
+
+# What each key holds ------------------------------------------------------------------------------------------------
+
+
+def _text(value: JsonValue) -> str:
+    """One line of text that can stand in a request or on a screen: no control characters, no lone surrogates."""
+    if isinstance(value, str) and value.strip() and value.isprintable():
+        return value.strip()
+    raise Wrong("text")
+
+
+def _secret(value: JsonValue) -> Secret:
+    try:
+        return Secret(_text(value))
+    except Wrong:
+        raise Wrong("secret") from None
+
+
+def _count(value: JsonValue) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53:
+        return value
+    raise Wrong("count")
+
+
+def _tokens(value: JsonValue) -> int | str:
+    """A number of tokens; `"200k"` and the like are read by the model rooms, which know every spelling."""
+    try:
+        return _text(value) if isinstance(value, str) else _count(value)
+    except Wrong:
+        raise Wrong("tokens") from None
+
+
+def _sizes(value: JsonValue) -> dict[str, int | str]:
+    if not isinstance(value, dict):
+        raise Wrong("sizes")
+    try:
+        return {str(name): _tokens(size) for name, size in cast(JsonObject, value).items()}
+    except Wrong:
+        raise Wrong("sizes") from None
+
+
+def _object(value: JsonValue) -> JsonObject:
+    if isinstance(value, dict):
+        return cast(JsonObject, value)
+    raise Wrong("object")
+
+
+def _endpoints(value: JsonValue) -> JsonValue:
+    if isinstance(value, (dict, list)):
+        return cast(JsonValue, value)
+    raise Wrong("endpoints")
+
+
+def _switch(value: JsonValue) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Wrong("switch")
+
+
+def _word(expected: str, choices: tuple[str, ...]) -> Callable[[JsonValue], str]:
+    def read(value: JsonValue) -> str:
+        if isinstance(value, str) and value.strip().lower() in choices:
+            return value.strip().lower()
+        raise Wrong(expected)
+
+    return read
+
+
+def _sandbox(value: JsonValue) -> Sandbox:
+    """`"required"`, or `{"mode": …, "network": …}`."""
+    mode = _word("sandbox", get_args(SandboxMode))
+    if not isinstance(value, dict):
+        return Sandbox(cast(SandboxMode, mode(value)))
+    body = cast(JsonObject, value)
+    network = body.get("network", True)
+    if body.keys() - {"mode", "network"} or not isinstance(network, bool):
+        raise Wrong("sandbox")
+    return Sandbox(cast(SandboxMode, mode(body.get("mode", "auto"))), network)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A key that may be set.
+
+    `folder` says what the launch folder's file may do with it: nothing, only restrict, anything once it is trusted, or
+    (permissions) be handed on to the room that decides by itself. `expected` names the type in the docs.
+    """
+
+    read: Callable[[JsonValue], Any]
+    expected: str
+    folder: Literal["never", "restrict", "trusted", "own"] = "never"
+    env: str = ""
+    option: str = ""
+
+
+KEYS: dict[str, Known] = {
+    "LiteLLM_URL": Known(_text, "text"),
+    "OpenAI_EndPoint": Known(_text, "text"),
+    "LiteLLM_Models": Known(_text, "text"),
+    "LiteLLM_API_Key": Known(_secret, "secret", env="LITELLM_API_KEY"),
+    "endpoints": Known(_endpoints, "endpoints"),
+    "model": Known(_text, "text", "trusted", env="MAIA_MODEL", option="--model"),
+    "effort": Known(_word("effort", get_args(Effort)), "effort", "trusted", env="MAIA_EFFORT", option="--effort"),
+    "MaxOutputTokens": Known(_count, "count", "restrict"),
+    "MaxIterations": Known(_count, "count", "restrict", option="--max-iterations"),
+    "MaxContextTokens": Known(_tokens, "tokens", "trusted"),
+    "ContextSizes": Known(_sizes, "sizes", "trusted"),
+    "permissions": Known(_object, "object", "own"),
+    "sandbox": Known(_sandbox, "sandbox", "restrict"),
+    "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
+    "notify": Known(_switch, "switch"),
+}
+"""Every key of a settings file. `docs/settings.md` is checked against this table."""
+
+_SILENT = ("$schema",)
+"""Written by editors; means nothing to us."""
+
+
+# The layers ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is in force. `files` are those that were found, home first; `notices` are for the start log."""
+
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    files: tuple[SettingsFile, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    def get(self, key: str) -> Any:
+        """The value of a known key, or None."""
+        found = self.values.get(key)
+        return None if found is None else found.value
+
+    def place(self, key: str) -> Place | None:
+        """Where it was written, or None where the default is in force."""
+        found = self.values.get(key)
+        return None if found is None else found.place
+
+    def plain(self) -> dict[str, Any]:
+        """Key and value of everything set, permissions left out; the key to the server stays a `Secret`."""
+        return {key: found.value for key, found in self.values.items()}
+
+    @property
+    def max_iterations(self) -> int:
+        """Model calls in one turn before the person is asked (T5.08)."""
+        return self.get("MaxIterations") or DEFAULT_MAX_ITERATIONS
+
+    @property
+    def max_output_tokens(self) -> int | None:
+        return self.get("MaxOutputTokens")
+
+    @property
+    def model(self) -> str | None:
+        return self.get("model")
+
+    @property
+    def effort(self) -> Effort | None:
+        return self.get("effort")
+
+    @property
+    def lang(self) -> str | None:
+        return self.get("lang")
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self.get("sandbox") or Sandbox()
+
+    @property
+    def notify(self) -> bool:
+        """Whether the terminal is told (bell) when a question waits or a long turn ended."""
+        return self.get("notify") is not False
+
+
+def load_settings(
+    launch: Path,
+    home: Path,
+    env: Mapping[str, str],
+    options: Mapping[str, JsonValue] | None = None,
+    *,
+    folder_trusted: bool = False,
+) -> Settings:
+    """Read all layers. `options` holds what the command line set, by the keys of the files.
+
+    Raises `UsageProblem` when an option's value does not fit; everything else that is wrong becomes a notice.
+    """
+    values: dict[str, Value] = {}
+    notices: list[Notice] = []
+    files: list[SettingsFile] = []
+    home_path, folder_path = home / ".maia" / "settings.json", launch / ".maia" / "settings.json"
+    if file := read_settings_file(home_path, "~/.maia/settings.json"):
+        files.append(file)
+        notices += file.problems
+        values |= _read_values(file, notices)
+    same = _is_same(home_path, folder_path)
+    if not same and (file := read_settings_file(folder_path, "./.maia/settings.json")):
+        files.append(file)
+        notices += file.problems
+        notices += _join_folder(values, _read_values(file, notices), file, folder_trusted)
+    values |= _from_env(env, notices)
+    values |= _from_options(options or {})
+    return Settings(values, tuple(files), tuple(notices))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Started in the home folder, both names lead to one file: it is the user's own."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _read_values(file: SettingsFile, notices: list[Notice]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for key, raw in file.values.items():
+        line = file.line(key)
+        where: JsonObject = {"file": file.shown, "line": line, "name": key}
+        if key not in KEYS:
+            if key not in _SILENT:
+                notices.append(_unknown(where))
+            continue
+        try:
+            value = KEYS[key].read(raw)
+        except Wrong as wrong:
+            notices.append(Notice("warn", f"settings.wrong.{wrong.expected}", where))
+            continue
+        if key != "permissions":  # read by their own room, with lines, from `files`
+            values[key] = Value(value, Place(file.shown, line))
+    return values
+
+
+def _unknown(where: JsonObject) -> Notice:
+    from difflib import get_close_matches  # only when something is misspelt
+
+    by_lower = {key.lower(): key for key in KEYS}
+    close = get_close_matches(str(where["name"]).lower(), by_lower, n=1, cutoff=0.7)
+    if close:
+        return Notice("warn", "settings.unknown_close", {**where, "close": by_lower[close[0]]})
+    return Notice("warn", "settings.unknown", where)
+
+
+def _join_folder(
+    values: dict[str, Value], found: dict[str, Value], file: SettingsFile, trusted: bool
+) -> Iterator[Notice]:
+    """Lay the launch folder's values over the others as far as it may, and say what was left out."""
+    waiting: list[str] = []
+    for key, new in found.items():
+        match KEYS[key].folder:
+            case "never":
+                values_of = {"file": file.shown, "line": new.place.line, "name": key}
+                yield Notice("warn", "settings.not_from_folder", values_of)
+            case "restrict":
+                kept = _stricter(key, values.get(key), new, trusted)
+                values[key] = kept
+                if kept.value != new.value:
+                    waiting.append(key)
+            case "trusted" if not trusted:
+                waiting.append(key)
+            case _:
+                values[key] = new
+    if waiting:
+        key = "settings.only_stricter" if trusted else "settings.untrusted"
+        yield Notice("info", key, {"file": file.shown, "names": ", ".join(waiting)})
+
+
+def _stricter(key: str, old: Value | None, new: Value, trusted: bool) -> Value:
+    if isinstance(new.value, Sandbox):
+        base = old.value if old else Sandbox()
+        joined = new.value.stricter(base)
+        return Value(joined, new.place if joined != base or old is None else old.place)
+    limit = old.value if old else (DEFAULT_MAX_ITERATIONS if key == "MaxIterations" else new.value)
+    if trusted or new.value <= limit:
+        return new
+    return old or Value(limit, Place("built-in"))
+
+
+def _from_env(env: Mapping[str, str], notices: list[Notice]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for key, known in KEYS.items():
+        raw = env.get(known.env, "") if known.env else ""
+        if not raw.strip():
+            continue
+        try:
+            values[key] = Value(known.read(raw), Place(f"${known.env}"))
+        except Wrong as wrong:
+            notices.append(Notice("warn", f"settings.env.{wrong.expected}", {"name": known.env}))
+    return values
+
+
+def _from_options(options: Mapping[str, JsonValue]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for key, raw in options.items():
+        if raw is None:
+            continue
+        known = KEYS[key]
+        try:
+            values[key] = Value(known.read(raw), Place(known.option))
+        except Wrong as wrong:
+            raise UsageProblem(f"settings.option.{wrong.expected}", option=known.option, given=str(raw)) from None
+    return values
