@@ -51,7 +51,7 @@ Price = Callable[[str, str, Usage | None, float | None], Cost]
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts (headless)."""
+    """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts."""
 
     wire: Wire
     model: str

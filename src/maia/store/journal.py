@@ -86,7 +86,7 @@ class JsonlJournal:
     def __init__(self, path: Path) -> None:
         """Open or create `path`. Raises `SessionBusy` when another process has it, `SessionProblem` on other errors."""
         self.path = path
-        self.problem: OSError | None = None
+        self.problem = ""
         self._unsaved: list[bytes] = []
         self._gathered: TextDelta | ReasoningDelta | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -189,10 +189,10 @@ class JsonlJournal:
             if written < len(data):
                 raise OSError(28, "No space left on device")
         except OSError as error:
-            self.problem = error
+            self.problem = error.strerror or str(error)
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._size)
             return
-        self.problem = None
+        self.problem = ""
         self._size += len(data)
         self._unsaved.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -62,20 +63,36 @@ class Sessions:
         """Where the session of that name is or would be. Raises `SessionProblem` for an unsafe name."""
         return self.folder / (checked_name(name) + SUFFIX)
 
+    def free_name(self, now: datetime) -> str:
+        """The name that a session begun now would get, unless another process takes it first."""
+        return next(path.stem for path in self._candidates(now) if not path.exists())
+
+    def create_named(self, name: str) -> JsonlJournal:
+        """A new session file of that name. Raises `SessionProblem` when it exists."""
+        path = self.path(name)
+        if path.exists():
+            raise SessionProblem("session.exists", name=name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return JsonlJournal(path)
+
+    def _candidates(self, now: datetime) -> Iterator[Path]:
+        base = new_name(now)
+        yield self.folder / f"{base}{SUFFIX}"
+        yield from (self.folder / f"{base}_{number}{SUFFIX}" for number in itertools.count(2))
+
     def create(self, now: datetime) -> JsonlJournal:
         """A new, empty session file; sessions begun in the same second get `_2`, `_3`…"""
-        base = new_name(now)
-        for number in range(1, 1000):
-            path = self.folder / f"{base}{'' if number == 1 else f'_{number}'}{SUFFIX}"
+        for path in self._candidates(now):
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             except FileExistsError:
                 continue
             except OSError as error:
-                raise SessionProblem("session.unwritable", name=base, problem=error.strerror or str(error)) from error
+                problem = error.strerror or str(error)
+                raise SessionProblem("session.unwritable", name=path.stem, problem=problem) from error
             return JsonlJournal(path)
-        raise SessionProblem("session.exists", name=base)
+        raise AssertionError("the candidates never end")
 
     def load(self, name: str) -> Loaded:
         """The records of a session. Raises `SessionProblem` when there is none of that name, with the nearest ones."""

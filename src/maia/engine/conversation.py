@@ -1,0 +1,434 @@
+"""One open session: a request in, events out; what a person may do between two requests; stop at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from maia.core.errors import MaiaError, NotConfigured
+from maia.core.events import (
+    ApprovalRequested,
+    ContextCleared,
+    ContextMeasured,
+    Event,
+    LimitReached,
+    ModelChanged,
+    Notice,
+    PendingAdded,
+    SessionRenamed,
+    SessionStarted,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolOutput,
+    UserSaid,
+)
+from maia.core.ports import ContextView
+from maia.core.types import Answer, DiffBlock, Submission, UserMessage
+from maia.engine.approvals import Approvals
+from maia.engine.context import Assembler, Window, view_context
+from maia.engine.export import write_markdown
+from maia.engine.gate import Gate
+from maia.engine.limits import CallBudget, StepLimit
+from maia.engine.recorder import Recorder
+from maia.engine.schedule import MAX_AT_ONCE, Scheduler
+from maia.engine.setup import Bound, CallContext, Setup
+from maia.engine.transcript import Transcript
+from maia.engine.turn import TurnPorts, add_costs, run_turn
+from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
+from maia.store.journal import JsonlJournal
+from maia.store.sessions import checked_name
+
+BANG = "!"
+"""The name under which a `!` command shows in the events."""
+
+
+@dataclass(slots=True)
+class _Model:
+    """The model that answers, and what is known about it."""
+
+    bound: Bound | None = None
+    window: Window = field(default_factory=Window)
+    asked: asyncio.Task[None] | None = None
+
+
+class Conversation:
+    """One session that is open for a person or a script; doors call nothing else of the engine.
+
+    At most one of the event iterators is read at a time. Closing one early is the same as `stop`.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._config = setup.configure()
+        self._approvals = Approvals()
+        self._model = _Model()
+        self._running: asyncio.Task[Any] | None = None
+        self._news: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._windows: dict[tuple[str, str], tuple[Window, Notice]] = {}
+        self._readers: list[Callable[[Event], None]] = []
+        self._recorder = self._new_recorder()
+        self._limit_question = ""
+        self._closed = False
+
+    # What it is
+
+    @property
+    def name(self) -> str:
+        journal = self._recorder.journal
+        return journal.name if journal is not None else self._recorder.transcript.name
+
+    @property
+    def model(self) -> str:
+        return self._model.bound.model if self._model.bound else ""
+
+    @property
+    def launch(self) -> Path:
+        return self._setup.launch
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation as its events left it; for reading only."""
+        return self._recorder.transcript
+
+    def trust_needed(self) -> Trust | None:
+        return self._setup.trust_needed()
+
+    def trust(self, yes: bool) -> None:
+        self._setup.trust(yes)
+        self._config = self._setup.configure()
+
+    # Opening and closing
+
+    def open(self) -> AsyncIterator[Event]:
+        """The start log, after the events of a resumed session (T1, T8.01). Raises `MaiaError` for a bad `--model`."""
+        return self._events(self._open)
+
+    async def news(self) -> AsyncIterator[Event]:
+        """Events that come by themselves until `close`: a window found later."""
+        while (event := await self._news.get()) is not None:
+            yield event
+
+    async def close(self) -> None:
+        """Stop what runs and let the file go. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        self.stop()
+        for task in (self._running, self._model.asked):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        self._recorder.close()
+        self._news.put_nowait(None)
+
+    async def _open(self) -> None:
+        if self._setup.resume is not None:
+            self._resume(self._setup.resume)
+        else:
+            self._begin()
+        bound = await self._setup.models.start(self.transcript.model)
+        if bound is not None:
+            self._bind(bound)
+
+    def _begin(self) -> None:
+        self._emit(
+            SessionStarted(self._recorder.transcript.name, str(self.launch), self._setup.version, self._config.sections)
+        )
+        self._tell_config()
+
+    def _tell_config(self) -> None:
+        for notice in self._config.notices:
+            self._emit(notice)
+
+    def _resume(self, name: str) -> None:
+        """Go on with a saved session: its events are shown again, not written again."""
+        loaded = self._setup.sessions.load(name)
+        journal, copied = self._setup.sessions.open(name, datetime.now())
+        self._recorder.close()
+        self._recorder = self._new_recorder(journal)
+        for record in loaded.records:
+            self.transcript.apply(record.event)
+            self._tell(record.event)
+        self._tell_config()
+        if loaded.skipped:
+            self._emit(Notice("warn", "session.skipped", {"n": loaded.skipped}))
+        if copied:
+            self._emit(Notice("warn", "session.copied", {"name": name, "copy": journal.name}))
+
+    def _new_recorder(self, journal: JsonlJournal | None = None) -> Recorder:
+        now = datetime.now()
+        transcript = Transcript(name=self._setup.sessions.free_name(now))
+        recorder = Recorder(lambda: self._setup.sessions.create(now), transcript, self._tell, saved=self._setup.save)
+        if journal is not None:
+            recorder.adopt(journal)
+        return recorder
+
+    # A turn
+
+    def turn(self, submission: Submission) -> AsyncIterator[Event]:
+        """Run one request. Ends with `TurnEnded`, whatever happens; raises `NotConfigured` when no model is chosen."""
+        return self._events(lambda: self._turn(submission))
+
+    async def _turn(self, submission: Submission) -> None:
+        bound = self._model.bound
+        if bound is None:
+            raise NotConfigured("turn.no_model")
+        transcript = self.transcript
+        messages = transcript.messages()
+        said = UserSaid(
+            submission.text,
+            (*transcript.pending, *submission.attachments),
+            merged=bool(messages) and isinstance(messages[-1], UserMessage),
+        )
+        asked = 0
+
+        def emit(event: Event) -> None:
+            nonlocal asked
+            asked += isinstance(event, ApprovalRequested)
+            if isinstance(event, LimitReached):
+                self._limit_question = event.approval_id
+            self._emit(event)
+
+        await run_turn(self._ports(bound, emit), transcript.turn + 1, said, lambda: asked)
+
+    def _ports(self, bound: Bound, emit: Callable[[Event], None]) -> TurnPorts:
+        config, setup = self._config, self._setup
+        assembler = self._assembler()
+        return TurnPorts(
+            wire=bound.wire,
+            model=bound.model,
+            request=lambda: assembler.request(bound.model, self.transcript.messages()),
+            scheduler=Scheduler(
+                tools=config.tools,
+                gate=Gate(config.judge, self._approvals, setup.say, emit),
+                hands_for=lambda call_id, output: setup.hands(
+                    config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output)
+                ),
+                say=setup.say,
+                emit=emit,
+                slots=asyncio.Semaphore(MAX_AT_ONCE),
+                budget=CallBudget(config.max_tool_calls),
+            ),
+            approvals=self._approvals,
+            steps=StepLimit(config.max_iterations),
+            price=setup.price,
+            emit=emit,
+            measure=self._measure if setup.tally is not None else None,
+        )
+
+    def shell(self, command: str) -> AsyncIterator[Event]:
+        """Run a `!` command (T4.01); its result goes with the next request."""
+        return self._events(lambda: self._shell(command))
+
+    async def _shell(self, command: str) -> None:
+        call_id = f"bang-{datetime.now().timestamp():.6f}"
+        self._emit(ToolCallStarted(call_id, BANG, {"command": command}, command))
+        began = asyncio.get_running_loop().time()
+        try:
+            outcome = await self._setup.bang(command, lambda text: self._emit(ToolOutput(call_id, text)))
+        except asyncio.CancelledError:
+            self._emit(ToolCallFinished(call_id, BANG, "unknown", self._setup.say("turn.call_interrupted")))
+            return
+        duration = round(asyncio.get_running_loop().time() - began, 3)
+        status = "succeeded" if outcome.succeeded else "failed"
+        self._emit(ToolCallFinished(call_id, BANG, status, outcome.text, outcome.summary, duration=duration))
+        self._emit(PendingAdded(outcome.attachment))
+
+    def stop(self) -> None:
+        """Stop what runs. Returns at once; the iterator that is being read then ends properly."""
+        task = self._running
+        if task is not None and not task.done():
+            # After what is already scheduled: a turn that has not begun yet would otherwise end without its events.
+            asyncio.get_running_loop().call_soon(task.cancel)
+
+    def answer(self, approval_id: str, answer: Answer, by: str = "person") -> None:
+        """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
+        self._approvals.answer(approval_id, answer, by)
+
+    def go_on(self, yes: bool) -> None:
+        """Answer the open `LimitReached` (T5.08)."""
+        self._approvals.answer(self._limit_question, Answer("once" if yes else "no"))
+
+    # Commands
+
+    async def measure(self, draft: Submission | None = None) -> ContextMeasured:
+        """What the next request would hold, counted off the event loop (T2.08)."""
+        await self._warm()
+        view = self._view(draft)
+        return ContextMeasured(view.tokens, view.window)
+
+    async def context(self) -> ContextView:
+        await self._warm()
+        return self._view(None)
+
+    async def models(self) -> Sequence[ModelChoice]:
+        return await self._setup.models.choices()
+
+    def set_model(self, name: str) -> AsyncIterator[Event]:
+        """Another model answers from here on. Raises `MaiaError` for an unknown name; then nothing has changed."""
+
+        async def change() -> None:
+            self._bind(await self._setup.models.bind(name, "command"))
+
+        return self._events(change)
+
+    def clear(self) -> AsyncIterator[Event]:
+        """Forget the messages, read settings, rules and start context again (`/clear`)."""
+
+        async def clear() -> None:
+            self._config = self._setup.configure()
+            self._emit(ContextCleared())
+            self._tell_config()
+
+        return self._events(clear)
+
+    def new(self) -> AsyncIterator[Event]:
+        """Leave this session, saved under its name, and begin another with everything read again (T8.01)."""
+
+        async def begin() -> None:
+            left = self.name if self._recorder.journal is not None else ""
+            self._recorder.close()
+            self._recorder = self._new_recorder()
+            self._config = self._setup.configure()
+            self._begin()
+            if left:
+                self._emit(Notice("info", "session.left", {"name": left}))
+            if self._model.bound is not None:
+                self._emit(self._changed(self._model.bound))
+
+        return self._events(begin)
+
+    async def sessions(self) -> Sequence[SessionChoice]:
+        infos = await asyncio.to_thread(self._setup.sessions.list)
+        return [SessionChoice(info.name, info.modified, info.tokens, info.title) for info in infos]
+
+    def load(self, name: str) -> AsyncIterator[Event]:
+        """Leave this session and go on with another one, shown again from its first event (T8.01)."""
+
+        async def load() -> None:
+            self._config = self._setup.configure()
+            self._resume(name)
+            if self._model.bound is not None:
+                self._emit(self._changed(self._model.bound))
+
+        return self._events(load)
+
+    def rename(self, name: str) -> Event:
+        """Give the session another name. Raises `SessionProblem`; then it keeps the old one."""
+        name = checked_name(name)
+        journal = self._recorder.journal
+        if isinstance(journal, JsonlJournal):
+            journal.rename(self._setup.sessions.path(name))
+        else:
+            self._recorder.reserve(lambda: self._setup.sessions.create_named(name))
+        event = SessionRenamed(name)
+        self._emit(event)
+        return event
+
+    def cost(self) -> Sequence[ModelCost]:
+        """One row a model, in the order of first use."""
+        spent = self.transcript.spent
+        rows: list[ModelCost] = []
+        for model in dict.fromkeys(item.model for item in spent):
+            mine = [item for item in spent if item.model == model]
+            usages = [item.usage for item in mine if item.usage is not None]
+            total = usages[0] if usages else None
+            for usage in usages[1:]:
+                total = usage if total is None else total + usage
+            rows.append(ModelCost(model, total, add_costs([item.cost for item in mine])))
+        return rows
+
+    def rules(self) -> Sequence[RuleFile]:
+        return self._config.rules
+
+    def tools(self) -> Sequence[ToolRow]:
+        return [ToolRow(spec.name, spec.description) for spec in self._assembler().specs()]
+
+    def undo(self) -> Sequence[Change]:
+        return self._setup.undo().undo()
+
+    def redo(self) -> Sequence[Change]:
+        return self._setup.undo().redo()
+
+    def diff(self) -> Sequence[DiffBlock]:
+        return self._setup.undo().diff()
+
+    def export(self, path: str) -> Path:
+        """Write the conversation as Markdown. Raises `SessionProblem` when the file exists or cannot be written."""
+        return write_markdown(self.transcript, self.name, self.launch, path)
+
+    # Inside
+
+    def _emit(self, event: Event) -> None:
+        self._recorder.emit(event)
+
+    def _tell(self, event: Event) -> None:
+        for reader in tuple(self._readers):
+            reader(event)
+
+    def _assembler(self) -> Assembler:
+        config = self._config
+        return Assembler(config.sections, config.tools, config.max_output_tokens, config.effort)
+
+    async def _warm(self) -> None:
+        """Load the vocabulary aside; the counting itself stays here, where the messages change."""
+        if self._setup.tally is not None:
+            await asyncio.to_thread(self._setup.tally.warm)
+
+    def _view(self, draft: Submission | None) -> ContextView:
+        tally = self._setup.tally
+        if tally is None:
+            raise MaiaError("turn.no_counter")
+        transcript = self.transcript
+        return view_context(
+            self._assembler(), transcript.messages(), tuple(transcript.pending), draft, self._model.window, tally
+        )
+
+    def _measure(self) -> ContextMeasured:
+        view = self._view(None)
+        return ContextMeasured(view.tokens, view.window)
+
+    def _changed(self, bound: Bound) -> ModelChanged:
+        return ModelChanged(bound.model, bound.provider, bound.why)
+
+    def _bind(self, bound: Bound) -> None:
+        for notice in bound.notices:
+            self._emit(notice)
+        self._model = _Model(bound)
+        self._emit(self._changed(bound))
+        if self._setup.tally is not None:
+            self._model.asked = asyncio.create_task(self._find_window(bound))
+
+    async def _find_window(self, bound: Bound) -> None:
+        """Find the model's window once per model and run (T3.01), and tell it as news when it is known."""
+        key = (bound.provider, bound.model)
+        if key not in self._windows:
+            self._windows[key] = await self._setup.models.window(bound)
+        window, notice = self._windows[key]
+        if self._model.bound is bound:
+            self._model.window = window
+            self._news.put_nowait(notice)
+            self._news.put_nowait(await self.measure())
+
+    async def _events(self, work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[Event]:
+        """Run `work` as a task of its own and yield what it emits; an error of it is raised after the last event."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._readers.append(queue.put_nowait)
+        task = self._running = asyncio.create_task(work())
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            if not task.cancelled():
+                task.result()
+        finally:
+            self._readers.remove(queue.put_nowait)
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            if self._running is task:
+                self._running = None

@@ -1,0 +1,123 @@
+"""What a session is built from: values and ports that the composition root provides."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from maia.core.events import Notice
+from maia.core.ports import Hands, Judge, Say, Wire
+from maia.core.tool import AnyTool
+from maia.core.types import Attachment, DiffBlock, Effort, Section
+from maia.engine.context import Tally, Window
+from maia.engine.turn import Price
+from maia.engine.views import Change, ModelChoice, RuleFile, Trust
+from maia.store.sessions import Sessions
+
+Why: TypeAlias = Literal["default", "option", "settings", "command", "resumed"]
+"""Who chose a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """One reading of the settings and the folder; `/clear` and `/new` read again."""
+
+    judge: Judge
+    tools: Mapping[str, AnyTool]
+    sections: tuple[Section, ...]
+    notices: tuple[Notice, ...]
+    rules: tuple[RuleFile, ...]
+    max_iterations: int
+    max_tool_calls: int | None = None
+    max_output_tokens: int | None = None
+    effort: Effort | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The model that answers: chosen by `why`, reached by `wire`."""
+
+    model: str
+    provider: str
+    wire: Wire
+    why: Why
+    notices: tuple[Notice, ...] = ()
+
+
+class Models(Protocol):
+    """Which models there are, and how one is reached."""
+
+    async def choices(self) -> Sequence[ModelChoice]:
+        """All models of all endpoints. Raises `ModelFailed` when no server says."""
+        ...
+
+    async def start(self, resumed: str) -> Bound | None:
+        """The model to begin with (T1.06), None when a person must choose. Raises `MaiaError`.
+
+        `resumed` is the model of a session that goes on, empty for a new one; an option of the command line wins.
+        """
+        ...
+
+    async def bind(self, name: str, why: Why) -> Bound:
+        """The model of that name. Raises `MaiaError` when there is none, with the nearest ones."""
+        ...
+
+    async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        """The maximum context of that model (T3.01) with the notice that says who spoke. Raises nothing."""
+        ...
+
+
+class Undo(Protocol):
+    """What file tools changed in one session, and its way back."""
+
+    def undo(self) -> Sequence[Change]: ...
+    def redo(self) -> Sequence[Change]: ...
+    def diff(self) -> Sequence[DiffBlock]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BangOutcome:
+    """How a `!` command ended (T4.01): what goes to the model, and how its row looks."""
+
+    attachment: Attachment
+    succeeded: bool
+    text: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What the session tells about the call that gets hands."""
+
+    call_id: str
+    turn: int
+    session: str
+    model: Callable[[], str]
+    emit: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The ports and values of one session. `tally` is None where nobody counts; `resume` names a session to go on with.
+
+    `hands` gives one call its hands; `undo` is for the session of that name; `bang` runs a `!` command with a place for
+    its live output.
+    """
+
+    launch: Path
+    say: Say
+    version: str
+    models: Models
+    sessions: Sessions
+    configure: Callable[[], Config]
+    hands: Callable[[Config, CallContext], Hands]
+    undo: Callable[[], Undo]
+    bang: Callable[[str, Callable[[str], None]], Awaitable[BangOutcome]]
+    price: Price
+    tally: Tally | None
+    trust_needed: Callable[[], Trust | None]
+    trust: Callable[[bool], None]
+    resume: str | None = None
+    save: bool = True
