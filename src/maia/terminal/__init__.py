@@ -1,0 +1,1 @@
+"""The terminal door: a typed line in, styled lines of text out."""
