@@ -322,11 +322,15 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class DiffBlock:
-    """A change of one file. `before` and `after` are whole texts; empty `before` is a new file."""
+    """A change of one file. `before` and `after` are whole texts; empty `before` is a new file.
+
+    Of a long file they are only the changed lines with some around them, and `first_line` is the number of their first.
+    """
 
     path: str
     before: str
     after: str
+    first_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)

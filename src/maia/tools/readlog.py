@@ -1,0 +1,54 @@
+"""Remembers by real path which files this session read, so that an edit of an unseen or changed one is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from maia.core.filewrite import digest
+from maia.core.ports import FileState
+from maia.core.types import JsonObject, JsonValue
+
+
+class SessionReads:
+    """The `ReadLog` of one session, in memory. `to_json` and `from_json` carry it over a resume."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, FileState] = {}
+
+    def note(self, path: Path, state: FileState) -> None:
+        """The session knows the file as it is in `state`."""
+        self._states[os.path.realpath(path)] = state
+
+    def seen(self, path: Path) -> FileState | None:
+        """The state in which the session last saw the file, under any of its names; None when never."""
+        return self._states.get(os.path.realpath(path))
+
+    def to_json(self) -> JsonObject:
+        """Real path → [size, mtime in ns, digest]."""
+        return {path: [state.size, state.mtime_ns, state.digest] for path, state in self._states.items()}
+
+    @classmethod
+    def from_json(cls, data: JsonValue) -> SessionReads:
+        """A log as `to_json` wrote it. Entries that are not of its shape are left out: the file is read again."""
+        log = cls()
+        for path, entry in cast("dict[str, Any]", data).items() if isinstance(data, dict) else ():
+            match entry:
+                case [int(size), int(mtime_ns), str(digest_)]:
+                    log._states[path] = FileState(size, mtime_ns, digest_)
+                case _:
+                    continue
+        return log
+
+
+def state_of(stat: os.stat_result, data: bytes | None) -> FileState:
+    """What to note about a file: `data` is its whole content, None when it was too big to be read whole."""
+    return FileState(stat.st_size, stat.st_mtime_ns, "" if data is None else digest(data))
+
+
+def is_unchanged(noted: FileState, stat: os.stat_result, data: bytes) -> bool:
+    """Whether a file still is what was noted: by content where that is known, else by size and time."""
+    if noted.digest:
+        return noted.digest == digest(data)
+    return (noted.size, noted.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
