@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ class FakeLlm:
 
 
 @contextmanager
-def fake_llm(scenario: str = "text", **options: Any) -> Iterator[FakeLlm]:
+def fake_llm(scenario: str = "text", **options: Any) -> Generator[FakeLlm]:
     """Start `fake_llm.py` with a scenario. Options are its command-line options: `tool_name="Read"`, `delay=0.2`…"""
     with tempfile.TemporaryDirectory(prefix="maia-fake-") as folder:
         log = Path(folder, "requests.jsonl")

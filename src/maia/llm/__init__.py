@@ -1,1 +1,1 @@
-"""Models: endpoints, facts about models, counting, and the wires that carry a request to a server and its answer back."""
+"""Models: endpoints, facts about models, counting, and the wires that carry a request and its answer."""

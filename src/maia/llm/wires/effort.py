@@ -1,0 +1,75 @@
+"""How the effort of a request is written for each family of models: one table of controls, one of models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from maia.core.types import Effort, JsonObject, ModelRequest
+from maia.llm.target import EffortControl, WireTarget
+
+MIN_BUDGET: Final = 1024
+"""The smallest thinking budget Anthropic accepts (docs: extended thinking)."""
+
+BUDGETS: Final[Mapping[Effort, int]] = {"low": 4_096, "medium": 12_288, "high": 24_576, "max": 49_152}
+"""Thinking tokens for models that take a budget. `none` means no thinking."""
+
+_OPENAI_WORDS: Final[tuple[tuple[str, Mapping[Effort, str]], ...]] = (
+    # platform.openai.com/docs/guides/reasoning, 2026-11: which words each family accepts.
+    (r"\bo[134](-|$)", {"none": "low", "max": "high"}),
+    (r"\bgpt-5\.\d", {"none": "none", "max": "xhigh"}),
+    (r"\bgpt-5", {"none": "minimal", "max": "high"}),
+    (r"", {"none": "", "max": "high"}),
+)
+
+_CLAUDE_CONTROLS: Final[tuple[tuple[str, EffortControl], ...]] = (
+    # docs.anthropic.com, adaptive and extended thinking, 2026-11.
+    (r"claude-(instant|2|3-(opus|sonnet|haiku|5))", "none"),
+    (r"claude-(3-7|(opus|sonnet|haiku)-4(-[0-5])?(-20\d{6})?(@|:|$|-latest))", "anthropic-budget"),
+    (r"claude-", "anthropic-adaptive"),
+)
+
+
+def control_of(model: str, target: WireTarget) -> EffortControl:
+    """How this model takes an effort: the target's word, else by the format, the host and the model's name."""
+    if target.options.effort is not None:
+        return target.options.effort
+    if target.format == "openai-chat":
+        return "openrouter" if "openrouter.ai" in target.base_url else "openai"
+    for pattern, control in _CLAUDE_CONTROLS:
+        if re.search(pattern, model):
+            return control
+    return "anthropic-budget"
+
+
+def effort_fields(request: ModelRequest, target: WireTarget, limit: int | None) -> JsonObject:
+    """The fields of the body that ask for the request's effort; empty when none was asked or the model has none.
+
+    `limit` is the output limit that is sent: a thinking budget must leave at least half of it for the answer.
+    """
+    effort = request.effort
+    if effort is None:
+        return {}
+    match control_of(request.model, target):
+        case "none":
+            return {}
+        case "openai":
+            words = next(words for pattern, words in _OPENAI_WORDS if re.search(pattern, request.model))
+            word = words.get(effort, effort)
+            return {"reasoning_effort": word} if word else {}
+        case "openrouter":
+            return {
+                "reasoning": {"enabled": False} if effort == "none" else {"effort": _OPENROUTER.get(effort, effort)}
+            }
+        case "anthropic-budget":
+            budget = min(BUDGETS.get(effort, 0), (limit or 0) // 2)
+            return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= MIN_BUDGET else {}
+        case "anthropic-adaptive":
+            if effort == "none":
+                return {"thinking": {"type": "disabled"}}
+            thinking = {"type": "adaptive", "display": "summarized"}
+            return {"thinking": thinking, "output_config": {"effort": effort}}
+
+
+_OPENROUTER: Final[Mapping[Effort, str]] = {"max": "xhigh"}

@@ -1,0 +1,190 @@
+"""A wire over HTTP: sends what a format writes, gives its stream to the format's reader, adapts and tries again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, Protocol
+
+from maia.core.events import WireEvent, WireFailed
+from maia.core.types import Failure, JsonObject, ModelRequest
+from maia.llm.errors import failure_from_response, without
+from maia.llm.retry import retrying
+from maia.llm.sse import Frame, FrameReader
+from maia.llm.target import WireTarget
+from maia.llm.transport import MAX_ERROR_BYTES, MAX_JSON_BYTES, CallFailed, Channel, Reply, join_url
+from maia.llm.wires.history import encode
+from maia.llm.wires.quirks import Quirks, adapted
+
+GRACE: Final = 5.0
+"""Seconds to wait for usage after the answer itself is over, from a server that does not close its stream."""
+MAX_ADAPTATIONS: Final = 4
+HEAD_BYTES: Final = 4096
+NOT_A_CHUNK: Final = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+"""What reading a frame raises when it is JSON of another shape, or no JSON: such a frame is passed over."""
+
+
+class Stream(Protocol):
+    """Reads the chunks of one answer. `finished`: the answer is over; `done`: nothing more can come."""
+
+    done: bool
+    finished: bool
+    recognised: bool
+
+    def feed(self, event: str, data: str) -> list[WireEvent]: ...
+    def whole(self, body: JsonObject) -> list[WireEvent]: ...
+    def headers(self, headers: Mapping[str, str]) -> None: ...
+    def end(self, stray: str = "") -> list[WireEvent]: ...
+    def fail(self, failure: Failure) -> list[WireEvent]: ...
+
+
+class Format(Protocol):
+    """One wire format: how a request is written, and how its stream is read."""
+
+    def body(self, request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject: ...
+    def open(self, request: ModelRequest, target: WireTarget, host: str) -> Stream: ...
+
+
+class HttpWire:
+    """A `Wire` for one target. What the endpoint refuses (a field it does not know) is learned for its lifetime."""
+
+    def __init__(self, target: WireTarget, form: Format) -> None:
+        self.target = target
+        self._form = form
+        self._channel = Channel(target)
+        self._quirks = Quirks()
+
+    @property
+    def provider(self) -> str:
+        return self.target.provider
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
+        """Deltas, then one `WireAnswer` or `WireFailed` (see `core.ports.Wire`)."""
+        async with aclosing(retrying(lambda: self._attempt(request))) as events:
+            async for event in events:
+                yield event
+
+    async def aclose(self) -> None:
+        """Close the connections kept for the next call."""
+        await self._channel.aclose()
+
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
+        """One try, repeated at once without the field that the server names in a refusal."""
+        quirks = self._quirks
+        for last in [False] * MAX_ADAPTATIONS + [True]:
+            stream = self._form.open(request, self.target, self._channel.host)
+            body = self._form.body(request, self.target, quirks)
+            learned: Quirks | None = None
+            async with aclosing(self._exchange(body, stream)) as events:
+                async for event in events:
+                    if isinstance(event, WireFailed) and not last:
+                        learned = adapted(quirks, body, event.failure)
+                        if learned is not None:
+                            break
+                    yield event
+            if learned is None:
+                return
+            quirks = learned
+            self._quirks = replace(learned, max_output=None)
+
+    async def _exchange(self, body: JsonObject, stream: Stream) -> AsyncGenerator[WireEvent]:
+        url = join_url(self.target.base_url, self.target.chat_path)
+        try:
+            async with self._channel.exchange("POST", url, encode(body)) as reply:
+                stream.headers(reply.headers)
+                async with aclosing(self._read(reply, stream)) as events:
+                    async for event in events:
+                        yield event
+        except CallFailed as failed:
+            ended = stream.end() if stream.finished else stream.fail(self._truthful(failed.failure, stream))
+            for event in ended:
+                yield event
+
+    def _truthful(self, failure: Failure, stream: Stream) -> Failure:
+        """A connection that broke in the middle of an answer is an answer without end, not an unreachable server."""
+        if stream.recognised and failure.kind == "network":
+            return replace(failure, kind="incomplete")
+        return failure
+
+    async def _read(self, reply: Reply, stream: Stream) -> AsyncGenerator[WireEvent]:
+        if reply.status != 200:
+            body = await reply.read(MAX_ERROR_BYTES)
+            yield self._refused(reply, body, stream)
+        elif reply.media_type in ("application/json", "text/html"):
+            body = await reply.read(MAX_JSON_BYTES)
+            for event in self._whole(reply, body, stream):
+                yield event
+        else:
+            async with aclosing(self._frames(reply, stream)) as events:
+                async for event in events:
+                    yield event
+
+    def _refused(self, reply: Reply, body: bytes, stream: Stream) -> WireEvent:
+        has_key = bool(self.target.key)
+        failure = failure_from_response(reply.status, reply.headers, body, self._channel.host, has_key=has_key)
+        return stream.fail(without(failure, self._channel.secrets))[-1]
+
+    def _whole(self, reply: Reply, body: bytes, stream: Stream) -> list[WireEvent]:
+        """An answer that was not streamed although that was asked; or a page of something that is no model server."""
+        import json
+
+        try:
+            value = json.loads(body)
+            events = stream.whole(value) if isinstance(value, dict) else []  # pyright: ignore[reportUnknownArgumentType] - any JSON object
+        except (ValueError, RecursionError):
+            events = []
+        if stream.recognised or stream.done:
+            return [*events, *self._clean(stream.end())]
+        return [self._refused(reply, body, stream)]
+
+    async def _frames(self, reply: Reply, stream: Stream) -> AsyncGenerator[WireEvent]:
+        reader = FrameReader()
+        head = stray = b""
+        async with aclosing(_until_done(reply, stream)) as chunks:
+            async for chunk in chunks:
+                if not stream.recognised:
+                    head = (head + chunk)[:HEAD_BYTES]
+                for frame in reader.feed(chunk):
+                    try:
+                        events = stream.feed(frame.event, frame.data)
+                    except NOT_A_CHUNK:
+                        stray = (stray + frame.data.encode() + b"\n")[:HEAD_BYTES]
+                        continue
+                    for event in events:
+                        yield event
+        for event in self._last(reply, stream, reader.flush(), head, stray):
+            yield event
+
+    def _last(self, reply: Reply, stream: Stream, left: list[Frame], head: bytes, stray: bytes) -> list[WireEvent]:
+        """Events at the end of the bytes: of the frames that were left, then the last one."""
+        events: list[WireEvent] = []
+        for frame in left:
+            try:
+                events += stream.feed(frame.event, frame.data)
+            except NOT_A_CHUNK:
+                stray += frame.data.encode()
+        if stream.recognised or stream.done or not head.strip():
+            return [*events, *self._clean(stream.end(stray.decode("utf-8", "replace")))]
+        return [*events, self._refused(reply, head, stream)]
+
+    def _clean(self, events: list[WireEvent]) -> list[WireEvent]:
+        last = events[-1]
+        if isinstance(last, WireFailed):
+            events[-1] = replace(last, failure=without(last.failure, self._channel.secrets))
+        return events
+
+
+async def _until_done(reply: Reply, stream: Stream) -> AsyncGenerator[bytes]:
+    """Chunks until the stream says that it is done. After the answer is over, silence is an end, too."""
+    while not stream.done:
+        try:
+            if stream.finished:
+                async with asyncio.timeout(GRACE):
+                    chunk = await anext(reply.chunks)
+            else:
+                chunk = await anext(reply.chunks)
+        except (StopAsyncIteration, TimeoutError):
+            return
+        yield chunk

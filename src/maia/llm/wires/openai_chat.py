@@ -1,0 +1,379 @@
+"""OpenAI chat completions: the request body, and what each chunk of the stream means. Pure; the driver does the I/O.
+
+Sources: platform.openai.com/docs/api-reference/chat, and the ways of OpenRouter, Groq, DeepSeek, Mistral, Moonshot,
+Z.AI, xAI, LiteLLM, llama.cpp and Snowflake as recorded or documented by them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, cast
+
+from maia.core.events import WireEvent
+from maia.core.types import (
+    AssistantMessage,
+    Failure,
+    ImagePart,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    ReasoningPart,
+    StopReason,
+    TextPart,
+    ToolCallPart,
+    ToolSpec,
+    Usage,
+    UserPart,
+)
+from maia.llm.assemble import fresh_id
+from maia.llm.errors import failure_from_error
+from maia.llm.target import WireTarget
+from maia.llm.wires.answer import Answer
+from maia.llm.wires.effort import effort_fields
+from maia.llm.wires.history import Asked, alternating
+from maia.llm.wires.quirks import Quirks
+
+NAME: Final = "openai-chat"
+
+_STOPS: Final[Mapping[str, StopReason]] = {
+    "stop": "end",
+    "eos": "end",
+    "end_turn": "end",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "safety": "refusal",
+    "sensitive": "refusal",  # Z.AI
+    "model_context_window_exceeded": "context_full",  # Z.AI
+    "stop_sequence": "stop_sequence",
+}
+
+
+# The request --------------------------------------------------------------------------------------------------------
+
+
+def chat_body(request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject:
+    """The body of a streamed request. Keys come in a fixed order, the growing history last but for small settings."""
+    body: JsonObject = {"model": request.model, "stream": True}
+    if quirks.include_usage and target.options.include_usage:
+        body["stream_options"] = {"include_usage": True}
+    limit = quirks.output_limit(request.max_output_tokens or target.max_output_tokens)
+    if limit is not None:
+        body[quirks.max_tokens_field or target.options.max_tokens_field or _max_tokens_field(target)] = limit
+    if quirks.effort:
+        body |= effort_fields(request, target, limit)
+    if request.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    body["messages"] = chat_messages(request, target)
+    if target.options.cache_markers:
+        _mark_caches(body["messages"])
+    return body | dict(target.options.extra_body)
+
+
+def _max_tokens_field(target: WireTarget) -> str:
+    """OpenAI's own reasoning models refuse `max_tokens`; gateways often know nothing else (T1.04)."""
+    host = target.base_url.partition("://")[2].partition("/")[0]
+    return "max_completion_tokens" if host == "api.openai.com" or host.endswith(".openai.azure.com") else "max_tokens"
+
+
+def _tool(tool: ToolSpec) -> JsonObject:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def chat_messages(request: ModelRequest, target: WireTarget) -> list[JsonObject]:
+    """System, then turns in alternation. A result is a message of its own; what the user said after it follows."""
+    messages: list[JsonObject] = []
+    if system := "\n\n".join(section.text for section in request.system if section.text):
+        messages.append({"role": "system", "content": system})
+    for turn in alternating(request.messages):
+        match turn:
+            case Asked(results, parts):
+                messages += ({"role": "tool", "tool_call_id": r.call_id, "content": r.text} for r in results)
+                if results and parts and "mistral.ai" in target.base_url:
+                    # Mistral refuses a user message right after a tool result.
+                    messages.append({"role": "assistant", "content": "OK."})
+                if parts:
+                    messages.append({"role": "user", "content": _content(parts)})
+            case AssistantMessage():
+                messages.append(_assistant(turn, request, target))
+    return messages
+
+
+def _content(parts: Iterable[UserPart]) -> JsonValue:
+    parts = tuple(parts)
+    if not any(isinstance(part, ImagePart) for part in parts):
+        return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextPart)
+        else {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{part.data}"}}
+        for part in parts
+    ]
+
+
+def _assistant(message: AssistantMessage, request: ModelRequest, target: WireTarget) -> JsonObject:
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+    body: JsonObject = {"role": "assistant", "content": text or None}
+    if not calls:
+        return body
+    extras: JsonObject = {}
+    for part in message.parts:
+        if isinstance(part, ReasoningPart) and _is_ours(part, request, target):
+            # Reasoning goes back only with calls: DeepSeek, Kimi, MiniMax and OpenRouter ask for it there, and
+            # everywhere else it is ignored at best.
+            replay = cast(JsonObject, part.replay)
+            body |= replay.get("fields", {})
+            extras |= replay.get("calls", {})
+            if tag := replay.get("inline"):
+                body["content"] = f"<{tag}>\n{part.text}\n</{tag}>\n\n{text}"
+    body["tool_calls"] = [_call(call, extras.get(call.call_id)) for call in calls]
+    return body
+
+
+def _is_ours(part: ReasoningPart, request: ModelRequest, target: WireTarget) -> bool:
+    replay = part.replay
+    return replay is not None and part.wire == NAME and replay.get("for") == [target.provider, request.model]
+
+
+def _call(call: ToolCallPart, extra: JsonValue) -> JsonObject:
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    body: JsonObject = {
+        "id": call.call_id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+    return body | {"extra_content": extra} if extra else body
+
+
+def _mark_caches(messages: list[JsonObject]) -> None:
+    """Anthropic models behind OpenRouter or LiteLLM take cache markers inside content parts."""
+    last_two = [m for m in messages if m["role"] == "user"][-2:]
+    for message in [*(m for m in messages[:1] if m["role"] == "system"), *last_two]:
+        content = message["content"]
+        parts: list[JsonObject] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        parts[-1] = {**parts[-1], "cache_control": {"type": "ephemeral"}}
+        message["content"] = parts
+
+
+class OpenAiChat:
+    """The format as the driver uses it."""
+
+    def body(self, request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject:
+        return chat_body(request, target, quirks)
+
+    def open(self, request: ModelRequest, target: WireTarget, host: str) -> ChatStream:
+        return ChatStream(request, target, host)
+
+
+# The stream ---------------------------------------------------------------------------------------------------------
+
+
+class ChatStream:
+    """Chunks in, events out. `done` is True when nothing more can come, `finished` when the answer itself is over."""
+
+    def __init__(
+        self, request: ModelRequest, target: WireTarget, host: str, new_id: Callable[[], str] = fresh_id
+    ) -> None:
+        self._answer = Answer(request, wire=NAME, provider=target.provider, new_id=new_id)
+        self._for = [target.provider, request.model]
+        self._host = host
+        self._raw_stop = ""
+        self._refused = False
+        self._fields: JsonObject = {}
+        self._details: list[JsonObject] = []
+        self._extras: dict[int, JsonValue] = {}
+        self._failure: Failure | None = None
+        self.done = False
+        self.finished = False
+        self.recognised = False
+
+    def feed(self, event: str, data: str) -> list[WireEvent]:
+        """One frame. Raises `ValueError` when it is no JSON object."""
+        if data == "[DONE]":
+            self.done = True
+            return []
+        chunk = json.loads(data)
+        if not isinstance(chunk, dict):
+            raise ValueError("a chunk is a JSON object")
+        return self.take(cast(JsonObject, chunk), is_error=event == "error")
+
+    def take(self, chunk: JsonObject, *, is_error: bool = False) -> list[WireEvent]:
+        """One chunk, or a whole answer that was not streamed."""
+        if chunk.get("error") or is_error:
+            self._failure = failure_from_error(chunk, self._host)
+            self.done = True
+        if model := chunk.get("model"):
+            self._answer.model = str(model)
+        usage = chunk.get("usage") or cast(JsonObject, chunk.get("x_groq") or {}).get("usage")
+        choices = chunk.get("choices")
+        if usage:
+            self._take_usage(usage)
+        if not isinstance(choices, list):
+            return []
+        self.recognised = True
+        events: list[WireEvent] = []
+        for choice in cast("list[JsonObject]", choices):
+            if choice.get("index") in (0, None):
+                events += self._take_choice(choice)
+        return events
+
+    def whole(self, body: JsonObject) -> list[WireEvent]:
+        """An answer that came in one piece."""
+        events = self.take(body)
+        self.done = self.recognised
+        return events
+
+    def _take_choice(self, choice: JsonObject) -> list[WireEvent]:
+        events: list[WireEvent] = []
+        delta = choice.get("delta") or choice.get("message")
+        if delta:
+            content = delta.get("content")
+            events += self._take_reasoning(delta)
+            if content:
+                events += self._take_content(content)
+            if calls := delta.get("tool_calls"):
+                for position, call in enumerate(calls):
+                    events += self._take_call(call, position if "message" in choice else None)
+            if call := delta.get("function_call"):
+                events += self._take_call({"index": 0, "function": call}, None)
+            if refusal := delta.get("refusal"):
+                self._refused = True
+                events += self._answer.text(str(refusal))
+        if reason := choice.get("finish_reason"):
+            self._raw_stop = str(reason)
+            self.finished = True
+        return events
+
+    def _take_content(self, content: JsonValue) -> list[WireEvent]:
+        if isinstance(content, str):
+            return self._answer.text(content)
+        events: list[WireEvent] = []
+        for part in cast("list[JsonObject]", content):  # Mistral streams parts, its thinking among them
+            if isinstance(part.get("thinking"), list):
+                events += self._answer.reasoning("".join(str(item.get("text") or "") for item in part["thinking"]))
+            elif part.get("text"):
+                events += self._answer.text(str(part["text"]))
+        return events
+
+    def _take_reasoning(self, delta: JsonObject) -> list[WireEvent]:
+        details = cast("list[JsonObject]", delta.get("reasoning_details") or [])
+        for detail in details:
+            _merge_detail(self._details, detail)
+        for name in ("reasoning_content", "reasoning"):
+            text = delta.get(name)
+            if isinstance(text, str) and text:
+                if name == "reasoning_content":
+                    self._fields[name] = self._fields.get(name, "") + text
+                return self._answer.reasoning(text)
+        return self._answer.reasoning("".join(str(d.get("text") or d.get("summary") or "") for d in details))
+
+    def _take_call(self, call: JsonObject, position: int | None) -> list[WireEvent]:
+        function = cast(JsonObject, call.get("function") or {})
+        index = call.get("index")
+        events = self._answer.call(
+            index=index if isinstance(index, int) else position,
+            call_id=str(call.get("id") or ""),
+            name=str(function.get("name") or ""),
+            arguments=function.get("arguments"),
+        )
+        if extra := call.get("extra_content"):  # Gemini's thought signatures, which must come back with the call
+            self._extras[len(self._answer.drafts.drafts) - 1] = extra
+        return events
+
+    def _take_usage(self, usage: JsonObject) -> None:
+        self._answer.usage = chat_usage(usage)
+        cost = usage.get("cost")
+        if isinstance(cost, (int, float)) and cost >= 0:
+            self._answer.cost_usd = float(cost)
+
+    def headers(self, headers: Mapping[str, str]) -> None:
+        """A LiteLLM server names the cost in a header; a streamed answer has it in the usage chunk, and 0 here."""
+        try:
+            cost = float(headers.get("x-litellm-response-cost", ""))
+        except ValueError:
+            return
+        if cost > 0:
+            self._answer.cost_usd = cost
+
+    def end(self, stray: str = "") -> list[WireEvent]:
+        """The stream is over. `stray` is text that came and was no frame of this format."""
+        if self._failure is not None:
+            return self._answer.fail(self._failure)
+        if not self.finished and not (self.done and self._answer.runs + self._answer.drafts.drafts):
+            return self._answer.incomplete(self._host, stray)
+        self._keep_replay()
+        stop = (
+            "refusal" if self._refused else _STOPS.get(self._raw_stop.lower(), "unknown" if self._raw_stop else "end")
+        )
+        return self._answer.end(stop, self._raw_stop)
+
+    def fail(self, failure: Failure) -> list[WireEvent]:
+        return self._answer.fail(failure)
+
+    def _keep_replay(self) -> None:
+        """Put what the provider wants back with the next request into the reasoning of this answer."""
+        replay: JsonObject = {}
+        if self._details:
+            self._fields = {"reasoning_details": self._details}
+        if self._fields:
+            replay["fields"] = self._fields
+        if self._answer.inline_tag:
+            replay["inline"] = self._answer.inline_tag
+        if self._extras:
+            self._answer.drafts.settle()
+            replay["calls"] = {self._answer.drafts.drafts[n].call_id: extra for n, extra in self._extras.items()}
+        if replay:
+            self._answer.run("reasoning").replay = {"for": self._for, **replay}
+
+
+def _stop(raw: str) -> StopReason:
+    """The server's word, normalised; an answer that ended by [DONE] without a word just ended (Snowflake)."""
+    return _STOPS.get(raw.lower(), "unknown") if raw else "end"
+
+
+def _merge_detail(details: list[JsonObject], detail: JsonObject) -> None:
+    """OpenRouter streams reasoning details in pieces; the pieces of one, joined, must go back as one."""
+    last = details[-1] if details else None
+    if last is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
+        details.append(dict(detail))
+        return
+    for key, value in detail.items():
+        if key in ("text", "summary", "data") and isinstance(value, str):
+            last[key] = str(last.get(key) or "") + value
+        elif value is not None:
+            last[key] = value
+
+
+def chat_usage(usage: JsonObject) -> Usage:
+    """Usage of any compatible server. `prompt_tokens` includes what the cache gave; some leave reasoning out of
+    `completion_tokens` (xAI, Gemini), which the total tells.
+    """
+
+    def number(*path: str) -> int:
+        value: JsonValue = usage
+        for key in path:
+            value = cast(JsonObject, value).get(key) if isinstance(value, dict) else None
+        return int(value) if isinstance(value, (int, float)) else 0
+
+    prompt, output, reasoning = (
+        number("prompt_tokens"),
+        number("completion_tokens"),
+        number("completion_tokens_details", "reasoning_tokens"),
+    )
+    read = (
+        number("prompt_tokens_details", "cached_tokens")
+        or number("prompt_cache_hit_tokens")
+        or number("cache_read_input_tokens")
+        or number("cached_tokens")
+    )
+    write = number("prompt_tokens_details", "cache_write_tokens") or number("cache_creation_input_tokens")
+    if reasoning and number("total_tokens") == prompt + output + reasoning:
+        output += reasoning
+    return Usage(max(0, prompt - read - write), output, read, write, min(reasoning, output) if output else reasoning)
