@@ -129,3 +129,7 @@ def build_all(folder: Path) -> list[Path]:
     for lang in PLURAL_FORMS:
         build(lang, folder)
     return [folder / f"{lang}.mo" for lang in PLURAL_FORMS]
+
+
+if __name__ == "__main__":
+    build_all(Path(__file__).parent)

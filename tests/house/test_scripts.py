@@ -1,0 +1,91 @@
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The scripts with an environment that is ready: `./run` must not install anything."""
+    clone = tmp_path / "a clone"
+    (clone / "requirements").mkdir(parents=True)
+    for name in ("run", "requirements/install", "requirements/run.lock"):
+        shutil.copy(ROOT / name, clone / name)
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(clone / "requirements" / "run.lock", clone / ".venv" / "run.lock")
+    python = clone / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\nprintf "[%s]" "$@"\n')
+    python.chmod(0o755)
+    return clone
+
+
+def run(script: Path | str, *argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(script), *argv], cwd=cwd, env=os.environ | env, capture_output=True, text=True)
+
+
+def test_run_starts_maia_with_the_arguments_as_they_are(clone: Path, tmp_path: Path) -> None:
+    done = run(clone / "run", "-p", "two  words", "", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("[-I][-m][maia][-p][two  words][]", "")
+
+
+def test_run_works_through_a_link_on_the_path_and_from_its_own_folder(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "maia").symlink_to(clone / "run")
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    expected = "[-I][-m][maia]"
+    assert run("sh", "-c", "maia", cwd=tmp_path, PATH=path).stdout == expected
+    assert run("./run", cwd=clone).stdout == expected
+    assert run("sh", "run", cwd=clone).stdout == expected
+
+
+def test_the_second_start_costs_next_to_nothing(clone: Path) -> None:
+    run("./run", cwd=clone)
+    best = min(_wall(clone) for _ in range(5))
+    assert best < 0.05, "seconds for sh, cmp and exec"
+
+
+def _wall(clone: Path) -> float:
+    start = time.perf_counter()
+    run("./run", cwd=clone)
+    return time.perf_counter() - start
+
+
+def test_a_changed_lock_installs_again_and_says_so_on_stderr(clone: Path) -> None:
+    with (clone / "requirements" / "run.lock").open("a") as lock:
+        lock.write("# newer\n")
+    (clone / "requirements" / "install").write_text('#!/bin/sh\necho "installing $1"\n')
+    done = run("./run", cwd=clone)
+    assert (done.stdout, done.stderr) == ("[-I][-m][maia]", "installing run\n")
+
+
+def test_without_a_python_that_suits_the_one_thing_to_do_is_said(clone: Path, tmp_path: Path) -> None:
+    shutil.rmtree(clone / ".venv")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "cmp", "dirname", "readlink", "rm", "id", "flock", "env"):
+        (tools / name).symlink_to(shutil.which(name) or "/bin/false")
+    (tools / "id").unlink()
+    (tools / "id").write_text("#!/bin/sh\necho 1000\n")
+    (tools / "id").chmod(0o755)
+    install = clone / "requirements" / "install"
+    install.write_text(install.read_text().replace("/usr/bin/python3", "/nowhere/python3"))
+    done = run("/bin/sh", str(clone / "run"), cwd=clone, PATH=str(tools))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "maia: first run: sudo apt install python3 python3-venv"
+
+
+def test_nothing_of_the_current_folder_is_imported_at_start(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('hijacked')")
+    (tmp_path / "maia.py").write_text("raise SystemExit('hijacked')")
+    program = (
+        f"import sys; sys.path.append({str(ROOT / 'src')!r}); import runpy, json; "
+        "sys.argv = ['maia', '--version']; runpy.run_module('maia', run_name='__main__', alter_sys=True)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert "hijacked" not in done.stdout + done.stderr
