@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -12,7 +14,6 @@ PROVIDER_KEYS: Final = frozenset(
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",
         "ANTHROPIC_TOKEN",
-        "API_KEY",
         "ARK_API_KEY",
         "AWS_BEARER_TOKEN_BEDROCK",
         "AZURE_OPENAI_API_KEY",
@@ -95,3 +96,13 @@ def command_environment(
     """
     env = {name: value for name, value in base.items() if name not in _COLOURING and not is_withheld(name, shown)}
     return {**env, **_QUIET, "PWD": cwd, **(extra or {}), MARK: mark}
+
+
+def hide_own_environment() -> None:
+    """Keep commands of the same user from reading maia's keys in `/proc/…/environ`, where no wall does.
+
+    Linux only; root can always read it. The price: no core dump of maia, and a debugger needs root (prctl(2),
+    PR_SET_DUMPABLE; what commands run is not touched, since the mark ends with `exec`).
+    """
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)

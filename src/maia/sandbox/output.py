@@ -88,11 +88,10 @@ class _Folder:
         end = text.rfind("\n") + 1
         done, self._line = fold_lines(text[:end]), text[end:]
         if len(self._line) > _LINE_CAP:
-            line, returned, rest = self._line.rpartition("\r")
-            self._line = returned + rest if len(rest) <= _LINE_CAP else ""
-            if not self._line:
-                done += fold_line(rest)
-            del line
+            _, returned, rest = self._line.rpartition("\r")
+            if len(rest) > _LINE_CAP:
+                return done + self.finish()
+            self._line = returned + rest
         return done
 
     def finish(self) -> str:

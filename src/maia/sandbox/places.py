@@ -1,0 +1,189 @@
+"""Which folders a sandboxed command may write and which it may not even see: tables, and what git needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+SECRETS: Final = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".password-store",
+    ".vault-token",
+    ".netrc",
+    ".git-credentials",
+    ".pgpass",
+    ".pypirc",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh/hosts.yml",
+    ".config/git/credentials",
+    ".config/op",
+    ".config/rclone",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".mozilla",
+    ".local/share/keyrings",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+)
+"""Under HOME: keys, tokens and browser profiles. Hidden where they exist, unless the person names them as readable."""
+
+OWN_SHOWN: Final = ("skills", "agents", "tools", "commands", "hooks")
+"""What of `~/.maia` a command may read: programs of the person. The rest (settings with keys, vault) is hidden."""
+
+DOORS_OUT: Final = (
+    "/run/user",
+    "/run/docker.sock",
+    "/run/podman",
+    "/run/containerd",
+    "/run/dbus",
+    "/run/systemd/private",
+    "/run/libvirt",
+    "/run/snapd.socket",
+    "/tmp/.X11-unix",
+)
+"""Sockets through which a command could have something run outside: read-only does not stop a connection."""
+
+DOORS_IN_TMP: Final = ("tmux-*", "ssh-*", "screens", "dbus-*")
+
+CACHES: Final = (
+    ".cache/pip",
+    ".cache/uv",
+    ".cache/go-build",
+    ".cache/yarn",
+    ".cache/node",
+    ".cache/pypoetry",
+    ".cache/ccache",
+    ".cache/sccache",
+    ".npm",
+    ".yarn/berry/cache",
+    ".local/share/pnpm/store",
+    ".bun/install/cache",
+    ".cargo/registry",
+    ".cargo/git",
+    "go/pkg/mod",
+    ".gradle/caches",
+    ".m2/repository",
+    ".nuget/packages",
+    ".composer/cache",
+)
+"""Under HOME: what package programs refuse to work without. Writable where they exist."""
+
+START_FILES: Final = (
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".gitconfig",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+    ".config/autostart",
+    ".local/bin",
+)
+"""Under HOME: what other programs run by themselves. Read-only even where HOME is the launch folder."""
+
+_OWN_PARTS: Final = (".maia", ".vscode", ".idea", ".claude")
+_GIT_PARTS: Final = ("config", "config.worktree", "hooks")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What the person's launch and settings say. `readable` are hidden places shown after all."""
+
+    launch: Path
+    home: Path
+    folders: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    network: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places that exist now, resolved: `read_only` lie inside `writable`, `shown` inside `hidden`."""
+
+    writable: tuple[Path, ...]
+    read_only: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    shown: tuple[Path, ...] = field(default=())
+
+
+def lay_out(places: Places) -> Layout:
+    """Look which places exist. Done for each command, since folders come and go; a few dozen `stat` calls."""
+    roots = tuple(_existing((places.launch, *places.folders, *places.writable)))
+    git = tuple(dict.fromkeys(folder for root in roots for folder in git_folders(root)))
+    caches = _existing(places.home / name for name in CACHES)
+    writable = tuple(dict.fromkeys((*roots, *git, Path("/tmp"), Path("/var/tmp"), *caches)))
+    inside = (
+        *(root / part for root in roots for part in _OWN_PARTS),
+        *(folder / part for folder in git for part in _GIT_PARTS),
+        *(places.home / name for name in START_FILES),
+    )
+    own = places.home / ".maia"
+    open_to_see = tuple(_existing(places.readable))
+    hidden = tuple(path for path in _existing(_secret_places(places.home)) if path not in open_to_see)
+    return Layout(
+        writable=tuple(path for path in writable if path.is_dir()),
+        read_only=tuple(path for path in _existing(inside) if any(path.is_relative_to(root) for root in writable)),
+        hidden=hidden,
+        shown=(*_existing(own / name for name in OWN_SHOWN), *open_to_see),
+    )
+
+
+def _secret_places(home: Path) -> Iterator[Path]:
+    yield from (home / name for name in SECRETS)
+    yield home / ".maia"
+    yield from map(Path, DOORS_OUT)
+    for pattern in DOORS_IN_TMP:
+        yield from Path("/tmp").glob(pattern)
+
+
+def _existing(paths: Iterable[Path]) -> Iterator[Path]:
+    """Resolved, each once."""
+    seen: set[Path] = set()
+    for path in paths:
+        try:
+            real = path.expanduser().resolve(strict=True)
+        except (OSError, RuntimeError):
+            continue
+        if real not in seen:
+            seen.add(real)
+            yield real
+
+
+def git_folders(folder: Path) -> Sequence[Path]:
+    """The git folders that a commit made in `folder` writes: the repository's, and a worktree's common one."""
+    for parent in (folder, *folder.parents):
+        entry = parent / ".git"
+        if entry.is_dir():
+            return (entry.resolve(),)
+        if entry.is_file():
+            return _linked_git_folders(entry)
+    return ()
+
+
+def _linked_git_folders(entry: Path) -> Sequence[Path]:
+    """gitrepository-layout(5): `.git` of a worktree or submodule is a file, `commondir` names the shared folder."""
+    try:
+        first, _, target = entry.read_text(encoding="utf-8", errors="replace").partition(":")
+        own = (entry.parent / target.strip()).resolve(strict=True)
+        if first != "gitdir" or not (own / "HEAD").is_file():
+            return ()
+        common = own / "commondir"
+        if not common.is_file():
+            return (own,)
+        shared = (own / common.read_text(encoding="utf-8", errors="replace").strip()).resolve(strict=True)
+    except OSError:
+        return ()
+    return (own, shared) if (shared / "HEAD").is_file() else (own,)

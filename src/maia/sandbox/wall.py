@@ -1,0 +1,158 @@
+"""The wall around a command: bubblewrap where it works, else Landlock, else none and a clear notice (decisions §9)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+from maia.core.types import Reason
+from maia.sandbox.landlock import LandlockWall, landlock_version
+from maia.sandbox.places import Layout, Places, lay_out
+
+Mode: TypeAlias = Literal["auto", "required", "off"]
+"""The setting `sandbox`: use a wall where one works; refuse to run without one; use none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command behind the wall. `contained` says that whatever it starts ends with it."""
+
+    argv: Sequence[str]
+    prepare: Callable[[], None] | None = None
+    contained: bool = False
+
+
+class Wall(Protocol):
+    """Puts a command behind a wall."""
+
+    @property
+    def name(self) -> Literal["bubblewrap", "landlock"]: ...
+
+    @property
+    def network(self) -> bool:
+        """Whether commands may use the network."""
+        ...
+
+    def confine(self, argv: Sequence[str], cwd: Path) -> Confined: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WallFound:
+    """The wall to use, if any, and what the person should know about it. `required`: nothing may run without."""
+
+    wall: Wall | None
+    notice: Reason | None = None
+    required: bool = False
+
+
+_KEPT_CAPABILITIES: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""Root in a container works on files of others; what could undo the wall (SYS_ADMIN, DAC_READ_SEARCH…) is dropped."""
+
+_PROBE_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class BubblewrapWall:
+    """bubblewrap(1): the whole system read-only, the folders of `places` writable, secrets hidden.
+
+    Processes inside see only each other, and end with the command. There is no `--new-session`: the command already
+    has a session without a terminal, and in its group it can be told to end well.
+    """
+
+    program: str
+    places: Places
+    name: Literal["bubblewrap"] = "bubblewrap"
+
+    @property
+    def network(self) -> bool:
+        return self.places.network
+
+    def confine(self, argv: Sequence[str], cwd: Path) -> Confined:
+        return Confined((*self._base(), *_mounts(lay_out(self.places)), "--chdir", str(cwd), "--", *argv), None, True)
+
+    def problem(self) -> str | None:
+        """Try it once: why it does not work here (no user namespaces, an AppArmor rule, a container), or None."""
+        try:
+            tried = subprocess.run(
+                (*self._base(), "--", "true"), stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            return str(problem)
+        if tried.returncode == 0:
+            return None
+        said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
+        return said[-1] if said else f"exit code {tried.returncode}"
+
+    def _base(self) -> Sequence[str]:
+        options = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-ipc"]
+        if not self.places.network:
+            options.append("--unshare-net")
+        if os.geteuid() == 0:
+            options += ["--cap-drop", "ALL"]
+            options += [word for name in _KEPT_CAPABILITIES for word in ("--cap-add", f"CAP_{name}")]
+        return (self.program, *options, "--die-with-parent")
+
+
+def _mounts(layout: Layout) -> list[str]:
+    """One option a place, parents before what lies in them; on the same place the later kind wins."""
+    kinds = (
+        [(path, ["--bind", str(path), str(path)]) for path in layout.writable]
+        + [(path, ["--ro-bind", str(path), str(path)]) for path in layout.read_only]
+        + [(path, _hide(path)) for path in layout.hidden if path not in layout.writable]
+        + [(path, ["--ro-bind", str(path), str(path)]) for path in layout.shown if path not in layout.writable]
+    )
+    ordered = sorted(kinds, key=lambda kind: len(kind[0].parts))
+    return [word for _, options in ordered for word in options]
+
+
+def _hide(path: Path) -> list[str]:
+    return ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+
+
+def find_wall(mode: Mode, places: Places, *, which: Callable[[str], str | None] = shutil.which) -> WallFound:
+    """The best wall that works here, tried once; blocks for some 20 ms, five seconds at worst.
+
+    `which` finds a program by its name.
+    """
+    if mode == "off":
+        return WallFound(None)
+    required = mode == "required"
+    program = which("bwrap")
+    if program is None:
+        reason, key = "", "missing"
+    else:
+        wall = BubblewrapWall(program, places)
+        reason, key = wall.problem(), "broken"
+        if reason is None:
+            return WallFound(wall, None, required)
+    version = landlock_version()
+    if version > 0:
+        return WallFound(LandlockWall(version, places), Reason(f"sandbox.landlock_{key}", {"reason": reason}), required)
+    return WallFound(None, Reason(f"sandbox.none_{key}", {"reason": reason}), required)
+
+
+_HINTS: Final = (
+    ("write", r"Read-only file system|EROFS|Device or resource busy"),
+    ("network", r"Could not resolve host|Network is unreachable|Temporary failure in name res|ENOTFOUND|EAI_AGAIN"),
+    ("secret", r"[Pp]ermission denied \(publickey|could not read Username|Host key verification|docker\.sock"),
+)
+"""What a command says when the wall is in its way, by what the wall forbids."""
+
+_DENIED: Final = r"Permission denied|EACCES|Operation not permitted"
+
+
+def hint_for(wall: Wall, output: str) -> Reason | None:
+    """Why a failed command may have failed: the wall. None where its words point elsewhere."""
+    end = output[-10_000:]
+    for kind, words in _HINTS:
+        if (kind != "network" or not wall.network) and re.search(words, end):
+            return Reason(f"sandbox.hint_{kind}")
+    if wall.name == "landlock" and re.search(_DENIED, end):
+        return Reason("sandbox.hint_write")
+    return None
