@@ -1,0 +1,81 @@
+"""What the plans of the `offline` model are made of.
+
+A plan is a generator that yields calls, is sent their results, and returns its answer. It does no I/O and remembers
+nothing, so that a conversation can be played again from its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from maia.core.ports import Say
+from maia.core.types import JsonObject, ToolResultPart
+from maia.llm.offline_results import file_text, first_words
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call to make, by the tool's name."""
+
+    name: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to say and then do; the results come back in the order of `calls`."""
+
+    text: str
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a plan knows: the words of the request's language, the tools on offer, and what was asked before."""
+
+    say: Say
+    tools: frozenset[str]
+    window: int
+    joined: tuple[tuple[str, str], ...] = ()
+    earlier: tuple[str, ...] = ()
+
+
+Results: TypeAlias = Sequence[ToolResultPart]
+Plan: TypeAlias = Generator[Step, Results, str]
+
+
+class CannotGoOn(Exception):
+    """The wish ends here; the message is the answer."""
+
+
+def try_calls(scene: Scene, text: str, *calls: Call) -> Generator[Step, Results, Results]:
+    for call in calls:
+        if call.name not in scene.tools:
+            raise CannotGoOn(scene.say("offline.no_tool", tool=call.name))
+    return (yield Step(text, calls))
+
+
+def do(scene: Scene, text: str, name: str, **arguments: object) -> Generator[Step, Results, str]:
+    """One call that must succeed; its text."""
+    (result,) = yield from try_calls(scene, text, Call(name, arguments))
+    return checked(scene, result)
+
+
+def checked(scene: Scene, result: ToolResultPart) -> str:
+    if result.is_error:
+        raise CannotGoOn(scene.say("offline.failed", tool=result.name, reason=quoted(first_words(result.text, 600))))
+    return result.text
+
+
+def read_text(scene: Scene, path: str, text: str = "", **arguments: int) -> Generator[Step, Results, str]:
+    return file_text((yield from do(scene, text, "Read", path=path, **arguments)))
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.splitlines() or [""])
+
+
+def lines_of(text: str) -> int:
+    return len(text.splitlines())
