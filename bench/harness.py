@@ -190,7 +190,7 @@ def table(rows: Sequence[Row]) -> str:
 def main() -> None:
     """`python bench/harness.py NAME`: the rows of one bench file as JSON, for `run_all.py`."""
     sys.path.insert(0, str(ROOT / "src"))
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT))
     # The bench file imports this module by its name; both must share one `Row`.
     sys.modules["harness"] = sys.modules["__main__"]
     rows = importlib.import_module(sys.argv[1]).main()

@@ -24,7 +24,7 @@ def names() -> list[str]:
 
 def rows_of(name: str) -> list[Row]:
     """Run one bench file. One that fails is a missed row with the end of its error."""
-    env = clean_env() | {"PATH": os.environ.get("PATH", os.defpath)}
+    env = clean_env()
     done = subprocess.run(
         [sys.executable, str(ROOT / "bench" / "harness.py"), name], env=env, cwd=ROOT, capture_output=True, text=True
     )
