@@ -147,9 +147,13 @@ def failure_from_error(error: JsonObject, host: str) -> Failure:
 
 
 def failure_from_exception(error: BaseException, host: str) -> Failure:
-    """The failure behind an exception of the HTTP client: a timeout, or the network."""
+    """The failure behind an exception: a timeout or the network for those of an HTTP client, `other` for a defect."""
     names = {cls.__name__ for cls in type(error).__mro__}
-    kind: FailureKind = "timeout" if names & {"TimeoutException", "TimeoutError"} else "network"
+    kind: FailureKind = "other"
+    if names & {"TimeoutException", "TimeoutError", "APITimeoutError"}:
+        kind = "timeout"
+    elif names & {"TransportError", "InvalidURL", "OSError", "APIConnectionError", "UnicodeError"}:
+        kind = "network"
     words: list[str] = []
     link: BaseException | None = error
     while link is not None and len(words) < 4:
@@ -230,7 +234,8 @@ def _code_and_text(value: JsonValue) -> tuple[str, str]:
     code = next((str(body[k]) for k in ("code", "type", "status") if _is_word(body.get(k))), "")
     code = code or str(body.get("code") or "")
     text = next((str(body[k]) for k in ("message", "msg", "error", "detail", "title") if _is_word(body.get(k))), "")
-    raw = (body.get("metadata") or {}).get("raw") if isinstance(body.get("metadata"), dict) else None
+    metadata = body.get("metadata")
+    raw: JsonValue = cast(JsonObject, metadata).get("raw") if isinstance(metadata, dict) else None
     if raw:  # OpenRouter wraps the provider's own words: "Provider returned error"
         inner = _code_and_text(_json(raw.encode()) if isinstance(raw, str) else raw)[1] or str(raw)
         text = f"{text}: {inner}"

@@ -228,12 +228,12 @@ def _tls(needed: bool) -> ssl.SSLContext:
 
 def _proxy(url: str) -> str | None:
     """The proxy that the environment names for this URL. A server on this machine is never asked through one."""
-    from urllib.request import getproxies_environment, proxy_bypass_environment
+    from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
     host = parts.hostname or ""
-    proxies = getproxies_environment()
-    if is_loopback(host) or proxy_bypass_environment(parts.netloc.rpartition("@")[2], proxies):
+    proxies = getproxies()
+    if is_loopback(host) or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"

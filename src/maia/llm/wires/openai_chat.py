@@ -309,10 +309,7 @@ class ChatStream:
         if not self.finished and not (self.done and self._answer.runs + self._answer.drafts.drafts):
             return self._answer.incomplete(self._host, stray)
         self._keep_replay()
-        stop = (
-            "refusal" if self._refused else _STOPS.get(self._raw_stop.lower(), "unknown" if self._raw_stop else "end")
-        )
-        return self._answer.end(stop, self._raw_stop)
+        return self._answer.end("refusal" if self._refused else _stop(self._raw_stop), self._raw_stop)
 
     def fail(self, failure: Failure) -> list[WireEvent]:
         return self._answer.fail(failure)
