@@ -202,7 +202,7 @@ def counting() -> Tally:
     )
 
 
-async def bang(command: str, emit: Callable[[str], None]) -> BangOutcome:
+async def bang(command: str, emit: Callable[[str], None], _stop: asyncio.Event) -> BangOutcome:
     emit("hi\n")
     return BangOutcome(Attachment("command", command, "hi\n"), True, "hi\n", "")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitReached
 from maia.core.types import Answer
 
 Emit = Callable[[Event], None]
+By: TypeAlias = Literal["person", "headless"]
+"""Who answers: somebody, or a door with nobody in front of it."""
 
 
 class Approvals:
@@ -17,7 +20,7 @@ class Approvals:
 
     def __init__(self) -> None:
         self._turnstile = asyncio.Lock()
-        self._open: dict[str, asyncio.Future[tuple[Answer, str]]] = {}
+        self._open: dict[str, asyncio.Future[tuple[Answer, By]]] = {}
         self._ids = itertools.count(1)
 
     def new_id(self) -> str:
@@ -28,9 +31,9 @@ class Approvals:
         """Held by a call from its decision to its answer, so that a session rule given for one call spares the next."""
         return self._turnstile
 
-    async def ask(self, question: ApprovalRequested | LimitReached, emit: Emit) -> Answer:
+    async def ask(self, question: ApprovalRequested | LimitReached, emit: Emit) -> ApprovalAnswered:
         """Put the question, wait, tell the answer. Cancelled while waiting, it tells a refusal by `stop` first."""
-        future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[tuple[Answer, By]] = asyncio.get_running_loop().create_future()
         self._open[question.approval_id] = future
         emit(question)
         try:
@@ -40,10 +43,11 @@ class Approvals:
             raise
         finally:
             del self._open[question.approval_id]
-        emit(ApprovalAnswered(question.approval_id, answer, "headless" if by == "headless" else "person"))
-        return answer
+        answered = ApprovalAnswered(question.approval_id, answer, by)
+        emit(answered)
+        return answered
 
-    def answer(self, approval_id: str, answer: Answer, by: str = "person") -> bool:
+    def answer(self, approval_id: str, answer: Answer, by: By = "person") -> bool:
         """Give an answer; False when that question is not open (answered elsewhere, or stopped)."""
         future = self._open.get(approval_id)
         if future is None or future.done():

@@ -28,7 +28,7 @@ from maia.core.events import (
 )
 from maia.core.ports import ContextView
 from maia.core.types import Answer, DiffBlock, Submission, UserMessage
-from maia.engine.approvals import Approvals
+from maia.engine.approvals import Approvals, By
 from maia.engine.context import Assembler, Window, view_context
 from maia.engine.export import write_markdown
 from maia.engine.gate import Gate
@@ -72,6 +72,7 @@ class Conversation:
         self._readers: list[Callable[[Event], None]] = []
         self._recorder = self._new_recorder()
         self._limit_question = ""
+        self._stop_bang: asyncio.Event | None = None
         self._closed = False
 
     # What it is
@@ -228,11 +229,16 @@ class Conversation:
         call_id = f"bang-{datetime.now().timestamp():.6f}"
         self._emit(ToolCallStarted(call_id, BANG, {"command": command}, command))
         began = asyncio.get_running_loop().time()
+        self._stop_bang = asyncio.Event()
         try:
-            outcome = await self._setup.bang(command, lambda text: self._emit(ToolOutput(call_id, text)))
+            outcome = await self._setup.bang(
+                command, lambda text: self._emit(ToolOutput(call_id, text)), self._stop_bang
+            )
         except asyncio.CancelledError:
             self._emit(ToolCallFinished(call_id, BANG, "unknown", self._setup.say("turn.call_interrupted")))
             return
+        finally:
+            self._stop_bang = None
         duration = round(asyncio.get_running_loop().time() - began, 3)
         status = "succeeded" if outcome.succeeded else "failed"
         self._emit(ToolCallFinished(call_id, BANG, status, outcome.text, outcome.summary, duration=duration))
@@ -240,12 +246,15 @@ class Conversation:
 
     def stop(self) -> None:
         """Stop what runs. Returns at once; the iterator that is being read then ends properly."""
+        if self._stop_bang is not None:
+            self._stop_bang.set()
+            return
         task = self._running
         if task is not None and not task.done():
             # After what is already scheduled: a turn that has not begun yet would otherwise end without its events.
             asyncio.get_running_loop().call_soon(task.cancel)
 
-    def answer(self, approval_id: str, answer: Answer, by: str = "person") -> None:
+    def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
         """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
         self._approvals.answer(approval_id, answer, by)
 

@@ -58,8 +58,10 @@ class Gate:
                 blocks=await tool.proposal(args, hands),
                 origin=self.origin,
             )
-            answer = await self.approvals.ask(question, self.emit)
-            return self._settle(call, needs, decision, answer)
+            answered = await self.approvals.ask(question, self.emit)
+            if answered.by == "headless":
+                return Refusal(self._nobody_there(question))
+            return self._settle(call, needs, decision, answered.answer)
 
     def _settle(
         self, call: ToolCallPart, needs: tuple[Need, ...], decision: Decision, answer: Answer
@@ -78,6 +80,12 @@ class Gate:
             case "once":
                 pass
         return None
+
+    def _nobody_there(self, question: ApprovalRequested) -> str:
+        reason = self._reason(question.decision)
+        if question.proposed is None:
+            return self.say("turn.refused_headless", tool=question.name, reason=reason)
+        return self.say("turn.refused_headless_rule", tool=question.name, reason=reason, rule=question.proposed)
 
     def _proposed(self, needs: tuple[Need, ...]) -> str | None:
         """The rules that "always" would save, None where one of the needs can never be allowed by a rule."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,8 +103,8 @@ class CallContext:
 class Setup:
     """The ports and values of one session. `tally` is None where nobody counts; `resume` names a session to go on with.
 
-    `hands` gives one call its hands; `undo` is for the session of that name; `bang` runs a `!` command with a place for
-    its live output.
+    `hands` gives one call its hands; `bang` runs a `!` command with a place for its live output, and ends it, keeping
+    what it printed, when the event is set.
     """
 
     launch: Path
@@ -114,7 +115,7 @@ class Setup:
     configure: Callable[[], Config]
     hands: Callable[[Config, CallContext], Hands]
     undo: Callable[[], Undo]
-    bang: Callable[[str, Callable[[str], None]], Awaitable[BangOutcome]]
+    bang: Callable[[str, Callable[[str], None], asyncio.Event], Awaitable[BangOutcome]]
     price: Price
     tally: Tally | None
     trust_needed: Callable[[], Trust | None]

@@ -252,8 +252,8 @@ class _Turn:
 
     async def _goes_on(self) -> bool:
         question = LimitReached(self._p.approvals.new_id(), "turns", self._p.steps.granted)
-        answer = await self._p.approvals.ask(question, self._p.emit)
-        if answer.scope == "no":
+        answered = await self._p.approvals.ask(question, self._p.emit)
+        if answered.answer.scope == "no":
             return False
         self._p.steps.extend()
         return True
