@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from maia.terminal.colours import Look, Style
-from maia.terminal.spans import Line, Span, clean, clean_row, line, prefix, wrap_text
+from maia.terminal.spans import Line, Span, clean, clean_row, line, prefix, wrap, wrap_text
 
 if TYPE_CHECKING:
     from maia.core.errors import MaiaError
@@ -29,13 +29,18 @@ def badge_lines(badge: Badge, text: str, look: Look) -> list[Line]:
     if look.screen_reader:
         return wrap_text(look.text(clean(f"{word} : {text}" if badge != "ask" else text)), look.width)
     mark = f"[{word}]" if look.plain else word
-    head = line(Span(mark, badge), Span(" " * max(1, INDENT - len(mark))))
-    indent = INDENT if look.width >= _NARROW else 0
-    room = look.width - max(INDENT, len(mark) + 1)
-    if room < 8:
-        return [*wrap_text(mark, look.width, badge), *wrap_text(look.text(clean(text)), look.width, _BODY[badge])]
+    head = line(Span(mark, badge), Span(" " * (indent_of(look) - len(mark))))
+    room = look.width - indent_of(look)
+    if look.width < _NARROW:
+        body = wrap_text(look.text(clean(text)), look.width, _BODY[badge])
+        return [*wrap(line(Span(mark, badge)), look.width), *body]
     rows = wrap_text(look.text(clean(text)), room, _BODY[badge])
-    return prefix(rows, head, line(" " * indent))
+    return prefix(rows, head, line(" " * indent_of(look)))
+
+
+def indent_of(look: Look) -> int:
+    """Where the text of a badge begins: without colour the badge has brackets and needs one column more."""
+    return INDENT + 1 if look.plain else INDENT
 
 
 def error_lines(error: MaiaError, look: Look, say: Words) -> list[Line]:
@@ -59,18 +64,23 @@ def failure_lines(failure: Failure, look: Look, say: Words) -> list[Line]:
         rows += detail_lines(say(key, host=host, words=words), look)
     elif host:
         rows += detail_lines(say("term.failure.host", host=host), look)
-    rows += detail_lines("→ " + say(f"term.failure.{failure.kind}.fix", host=host), look)
-    return rows
+    return rows + detail_lines("→ " + say(f"{_failure_key(failure)}.fix", host=host), look)
 
 
 def failure_title(failure: Failure, say: Words) -> str:
     """What happened in one sentence: `Le serveur n'a pas accepté la clé (HTTP 401).`"""
-    status = f"\u00a0(HTTP\u00a0{failure.status})" if failure.status else ""
-    return say(f"term.failure.{failure.kind}", status=status.replace("\u00a0(", " ("))
+    sentence = say(_failure_key(failure), host=clean_row(failure.host) or say("term.failure.the_server"))
+    return f"{sentence.removesuffix('.')} (HTTP\u00a0{failure.status})." if failure.status else sentence
+
+
+def _failure_key(failure: Failure) -> str:
+    """The words of a kind of failure. A key refused by the user's own gateway has the remedy of our settings file."""
+    vendor = failure.host.split("://")[-1].startswith("api.")
+    return "term.failure.key" if failure.status == 401 and not vendor else f"failure.{failure.kind}"
 
 
 def detail_lines(text: str, look: Look, style: Style = "plain") -> list[Line]:
     """Rows under a badge's text, at its indent."""
-    indent = INDENT if look.width >= _NARROW and not look.screen_reader else 0
+    indent = indent_of(look) if look.width >= _NARROW and not look.screen_reader else 0
     rows = wrap_text(look.text(clean(text)), max(1, look.width - indent), style)
     return prefix(rows, line(" " * indent), line(" " * indent))

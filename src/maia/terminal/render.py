@@ -39,7 +39,7 @@ from maia.terminal.badges import badge_lines
 from maia.terminal.colours import Look
 from maia.terminal.contextbar import Fill, spoken
 from maia.terminal.endings import ending_lines, notice_lines, retry_lines
-from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, prefix, wrap, wrap_text
+from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, clip, line, prefix, wrap, wrap_text
 from maia.terminal.toolrows import SHELL, Call, block_lines, call_lines, live_lines, preview_of, row_lines, tally
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def render(event: Event, state: RenderState, look: Look, say: Words) -> tuple[Li
                 rows.append(EMPTY)
             rows += lines
             state.family = family
-    return tuple(rows)
+    return tuple(clip(row, look.width, "") for row in rows)
 
 
 def render_all(events: Iterable[Event], look: Look, say: Words) -> tuple[tuple[Line, ...], RenderState]:
@@ -127,7 +127,7 @@ def _fold(event: Event, state: RenderState, look: Look, say: Words) -> _Pieces:
         case UserSaid():
             return [("user", user_lines(event, look, say))]
         case Answered():
-            return _answered(event, state, look)
+            return _answered(event, state, look, say.lang)
         case ToolCallStarted() | ToolOutput() | ToolCallFinished():
             return _call_event(event, state, look, say)
         case ApprovalRequested() | LimitReached() | ApprovalAnswered():
@@ -168,7 +168,7 @@ def _progress(
             pass
 
 
-def _answered(event: Answered, state: RenderState, look: Look) -> _Pieces:
+def _answered(event: Answered, state: RenderState, look: Look, lang: str) -> _Pieces:
     state.tail, state.draft = "", None
     state.batch = [
         Call(part.call_id, part.name, preview_of(part.arguments))
@@ -177,16 +177,16 @@ def _answered(event: Answered, state: RenderState, look: Look) -> _Pieces:
     ]
     state.calls += state.batch
     text = "".join(part.text for part in event.message.parts if isinstance(part, TextPart)).strip("\n")
-    return [("text", answer_lines(text, look))] if text.strip() else []
+    return [("text", answer_lines(text, look, lang))] if text.strip() else []
 
 
-def answer_lines(text: str, look: Look) -> list[Line]:
+def answer_lines(text: str, look: Look, lang: str) -> list[Line]:
     """A complete answer as Markdown, or raw when that is switched off (T2.02)."""
     if look.screen_reader or not look.markdown:
         return wrap_text(look.text(clean(text)), look.width)
     from maia.terminal.markdown import markdown_lines  # not needed before the first answer
 
-    return markdown_lines(text, look)
+    return markdown_lines(text, look, lang)
 
 
 # Calls -------------------------------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def live_lines_of(state: RenderState, look: Look, say: Words, max_rows: int = 12
     rows += [row for call in shown for row in _live_call(call, look, say)]
     if rows and state.family and (family == "text" or state.family != family):
         rows.insert(0, EMPTY)
-    return tuple(rows[-max_rows:])
+    return tuple(clip(row, look.width, "") for row in rows[-max_rows:])
 
 
 def _live_call(call: Call, look: Look, say: Words) -> list[Line]:

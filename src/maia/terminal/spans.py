@@ -93,6 +93,23 @@ def cut_cells(text: str, cells: int) -> tuple[str, str]:
     return text, ""
 
 
+def chop(text: str, width: int, first: int | None = None) -> list[str]:
+    """The text in pieces of at most `width` cells, the first of at most `first` (it may be empty); in linear time."""
+    room = width if first is None else first
+    if text.isascii():
+        starts = [0, *range(room, len(text), width)] if len(text) > room else [0]
+        return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    pieces: list[str] = []
+    start = used = 0
+    for place, char in enumerate(text):
+        cells = char_width(char)
+        if used + cells > room and (place > start or room < width):
+            pieces.append(text[start:place])
+            start, used, room = place, 0, width
+        used += cells
+    return [*pieces, text[start:]]
+
+
 # Shapes ------------------------------------------------------------------------------------------------------------
 
 
@@ -160,9 +177,9 @@ def wrap(row: Line, width: int) -> list[Line]:
             current, used = [], 0
             if text_of(word).isspace():
                 continue
-        while cells > width:
-            head, word = _split(word, width)
-            rows.append(head)
+        if cells > width:
+            *full, word = _broken(word, width)
+            rows += full
             cells = width_of(word)
         current.extend(word)
         used += cells
@@ -206,19 +223,20 @@ def _runs(text: str) -> Iterable[tuple[str, bool]]:
         start = end
 
 
-def _split(word: Line, cells: int) -> tuple[Line, Line]:
-    """A word in two, the first part of at most `cells` cells (at least one character, so that it always ends)."""
-    head: list[Span] = []
-    for place, span in enumerate(word):
-        taken, rest = cut_cells(span.text, cells)
-        if not taken and not head and cells > 0:
-            taken, rest = span.text[:1], span.text[1:]
-        cells -= cell_width(taken)
-        if taken:
-            head.append(span._replace(text=taken))
-        if rest:
-            return tuple(head), (span._replace(text=rest), *word[place + 1 :])
-    return tuple(head), EMPTY
+def _broken(word: Line, width: int) -> list[Line]:
+    """A word that is wider than a row, in pieces that fit; each holds at least one character."""
+    rows: list[Line] = []
+    current: list[Span] = []
+    used = 0
+    for span in word:
+        for place, piece in enumerate(chop(span.text, width, width - used)):
+            if place or (current and cell_width(piece) > width - used):
+                rows.append(tuple(current))
+                current, used = [], 0
+            if piece:
+                current.append(span._replace(text=piece))
+                used += cell_width(piece)
+    return [*rows, tuple(current)]
 
 
 def _without_trailing_space(spans: list[Span]) -> Line:

@@ -96,7 +96,7 @@ def row_lines(call: Call, look: Look, say: Words) -> list[Line]:
     summary = look.text(clean_row(_outcome(call, look, say)))
     if look.width < _WITH_DURATION:
         return _narrow(left, summary, call, look)
-    if call.duration is None or call.open:
+    if call.duration is None or call.state not in ("succeeded", "failed", "unknown"):
         return [spread(left, line(Span(summary, _summary_style(call))), look.width)]
     duration = look.text(seconds(call.duration, say.lang)).rjust(_DURATION_CELLS)
     needed = width_of(head) + 2 + min(cell_width(preview), 24) + 2 + cell_width(summary) + cell_width(duration)
