@@ -88,7 +88,7 @@ class ReadTool:
     def lock_key(self, args: ReadArgs, launch: Path) -> str | None:
         return paths.lock_of(args.path, launch)
 
-    async def proposal(self, args: ReadArgs, hands: Hands) -> tuple[Block, ...]:  # noqa: ARG002 - a read changes nothing
+    async def proposal(self, args: ReadArgs, hands: Hands) -> tuple[Block, ...]:
         return ()
 
     async def run(self, args: ReadArgs, hands: Hands) -> ToolResult:
