@@ -215,6 +215,8 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_problem(home: Path, launch: 
         ("sandbox", "yes", "sandbox"),
         ("sandbox", {"mode": "off", "net": True}, "sandbox"),
         ("sandbox", {"network": "no"}, "sandbox"),
+        ("sandbox", {"writable": "/srv"}, "sandbox"),
+        ("sandbox", {"env": [3]}, "sandbox"),
         ("endpoints", "http://x", "endpoints"),
         ("notify", 1, "switch"),
     ],
@@ -311,6 +313,15 @@ def test_even_a_trusted_folder_never_takes_the_wall_down(home: Path, launch: Pat
     write(launch, {"sandbox": {"mode": "off", "network": True}})
     settings = load_settings(launch, home, {}, folder_trusted=True)
     assert settings.sandbox == Sandbox("required", network=False)
+    assert keys(settings) == ["settings.only_stricter"]
+
+
+def test_no_folder_opens_the_wall_for_itself(home: Path, launch: Path) -> None:
+    mine = {"writable": ["~/data"], "readable": ["~/.ssh"], "env": ["GITHUB_TOKEN"]}
+    write(home, {"sandbox": mine})
+    write(launch, {"sandbox": {"network": False, "writable": ["/"], "env": ["OPENAI_API_KEY"]}})
+    settings = load_settings(launch, home, {}, folder_trusted=True)
+    assert settings.sandbox == Sandbox("auto", False, ("~/data",), ("~/.ssh",), ("GITHUB_TOKEN",))
     assert keys(settings) == ["settings.only_stricter"]
 
 

@@ -8,7 +8,7 @@ and until the folder is trusted it can only restrict (decisions §9).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -27,15 +27,23 @@ DEFAULT_MAX_ITERATIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """How commands are walled in. `network` False cuts them off from every network."""
+    """How commands are walled in. `network` False cuts them off from every network.
+
+    `writable` are further folders that commands may write, `readable` hidden places (`~/.ssh`) that they may see, and
+    `env` names of withheld variables that they get.
+    """
 
     mode: SandboxMode = "auto"
     network: bool = True
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
 
-    def stricter(self, other: Sandbox) -> Sandbox:
+    def restricted(self, other: Sandbox) -> Sandbox:
+        """This one, with the other's restrictions added; what the other would open stays closed."""
         modes = get_args(SandboxMode)
         mode: SandboxMode = self.mode if modes.index(self.mode) >= modes.index(other.mode) else other.mode
-        return Sandbox(mode, self.network and other.network)
+        return replace(self, mode=mode, network=self.network and other.network)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +137,28 @@ def _word(expected: str, choices: tuple[str, ...]) -> Callable[[JsonValue], str]
     return read
 
 
-def _sandbox(value: JsonValue) -> Sandbox:
-    """`"required"`, or `{"mode": …, "network": …}`."""
-    mode = _word("sandbox", get_args(SandboxMode))
-    if not isinstance(value, dict):
-        return Sandbox(cast(SandboxMode, mode(value)))
-    body = cast(JsonObject, value)
-    network = body.get("network", True)
-    if body.keys() - {"mode", "network"} or not isinstance(network, bool):
+def _names(value: JsonValue) -> tuple[str, ...]:
+    if not isinstance(value, list):
         raise Wrong("sandbox")
-    return Sandbox(cast(SandboxMode, mode(body.get("mode", "auto"))), network)
+    return tuple(_text(each) for each in cast("list[JsonValue]", value))
+
+
+_SANDBOX_PARTS: dict[str, Callable[[JsonValue], Any]] = {
+    "mode": _word("sandbox", get_args(SandboxMode)),
+    "network": _switch,
+    "writable": _names,
+    "readable": _names,
+    "env": _names,
+}
+
+
+def _sandbox(value: JsonValue) -> Sandbox:
+    """`"required"`, or an object of the parts."""
+    parts = cast(JsonObject, value) if isinstance(value, dict) else {"mode": value}
+    try:
+        return Sandbox(**{name: _SANDBOX_PARTS[name](part) for name, part in parts.items()})
+    except (Wrong, KeyError):
+        raise Wrong("sandbox") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +183,7 @@ KEYS: dict[str, Known] = {
     "LiteLLM_API_Key": Known(_secret, "secret", env="LITELLM_API_KEY"),
     "endpoints": Known(_endpoints, "endpoints"),
     "model": Known(_text, "text", "trusted", env="MAIA_MODEL", option="--model"),
-    "effort": Known(_word("effort", get_args(Effort)), "effort", "trusted", env="MAIA_EFFORT", option="--effort"),
+    "effort": Known(_word("effort", get_args(Effort)), "effort", "trusted", env="MAIA_EFFORT"),
     "MaxOutputTokens": Known(_count, "count", "restrict"),
     "MaxIterations": Known(_count, "count", "restrict", option="--max-iterations"),
     "MaxContextTokens": Known(_tokens, "tokens", "trusted"),
@@ -329,7 +349,7 @@ def _join_folder(
 def _stricter(key: str, old: Value | None, new: Value, trusted: bool) -> Value:
     if isinstance(new.value, Sandbox):
         base = old.value if old else Sandbox()
-        joined = new.value.stricter(base)
+        joined = base.restricted(new.value)
         return Value(joined, new.place if joined != base or old is None else old.place)
     limit = old.value if old else (DEFAULT_MAX_ITERATIONS if key == "MaxIterations" else new.value)
     if trusted or new.value <= limit:
