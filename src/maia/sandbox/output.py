@@ -31,6 +31,12 @@ def _escape() -> re.Pattern[str]:
 
 
 @cache
+def _begun_escape() -> re.Pattern[str]:
+    """The same, where the text ends before the sequence does."""
+    return re.compile(r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*|\x1b[\]PX^_][^\x07\x1b\x9c]*\x1b?|\x1b[ -/]*)\Z")
+
+
+@cache
 def _rubbed_out() -> re.Pattern[str]:
     return re.compile("[^\n\b]\b")
 
@@ -47,14 +53,14 @@ class _Stripper:
         if "\x1b" not in text and "\x9b" not in text:
             return text
         text = _escape().sub("", text)
-        start = max(text.rfind("\x1b"), text.rfind("\x9b"))
-        if start >= 0 and len(text) - start <= _ESCAPE_CAP:
-            text, self._held = text[:start], text[start:]
+        begun = _begun_escape().search(text, max(0, len(text) - _ESCAPE_CAP))
+        if begun:
+            text, self._held = text[: begun.start()], begun.group()
         return text.replace("\x1b", "").replace("\x9b", "")
 
     def finish(self) -> str:
         held, self._held = self._held, ""
-        return held.lstrip("\x1b\x9b")
+        return held.replace("\x1b", "").replace("\x9b", "")
 
 
 def fold_line(line: str) -> str:

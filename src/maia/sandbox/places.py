@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,6 +98,11 @@ _OWN_PARTS: Final = (".maia", ".vscode", ".idea", ".claude")
 _GIT_PARTS: Final = ("config", "config.worktree", "hooks")
 
 
+def temporary_folders() -> tuple[Path, ...]:
+    """Where programs expect to write; the person's own, so that file tools and commands see the same files there."""
+    return tuple(dict.fromkeys((Path("/tmp"), Path("/var/tmp"), Path(os.environ.get("TMPDIR") or "/tmp"))))
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """What the person's launch and settings say. `readable` are hidden places shown after all."""
@@ -107,6 +113,7 @@ class Places:
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     network: bool = True
+    temporary: tuple[Path, ...] = field(default_factory=temporary_folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +131,7 @@ def lay_out(places: Places) -> Layout:
     roots = tuple(_existing((places.launch, *places.folders, *places.writable)))
     git = tuple(dict.fromkeys(folder for root in roots for folder in git_folders(root)))
     caches = _existing(places.home / name for name in CACHES)
-    writable = tuple(dict.fromkeys((*roots, *git, Path("/tmp"), Path("/var/tmp"), *caches)))
+    writable = tuple(dict.fromkeys((*roots, *git, *_existing(places.temporary), *caches)))
     inside = (
         *(root / part for root in roots for part in _OWN_PARTS),
         *(folder / part for folder in git for part in _GIT_PARTS),
