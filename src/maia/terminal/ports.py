@@ -167,14 +167,12 @@ class Conversation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """How the terminal behaves, from options, environment and settings; `lang` is `fr` or `en`.
+    """How the terminal behaves, from settings; colours, motion and modes come from the environment (see `Look`).
 
-    `notify` tells how a waiting question or the end of a long turn calls: not at all, by the bell, by OSC 9.
+    `history` is the file of sent lines, None to keep none; `home` is what `~` means in `@~/file`. `notify` tells how a
+    waiting question or the end of a long turn calls somebody who is away: not at all, by the bell, by OSC 9.
     """
 
-    lang: str
     history: Path | None
-    animation: bool = True
-    markdown: bool = True
-    screen_reader: bool = False
+    home: Path
     notify: Literal["off", "bell", "osc9"] = "bell"

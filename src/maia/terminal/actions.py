@@ -1,0 +1,223 @@
+"""What a sent line does: a request, a shell command, or a slash command that shows what the conversation says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from maia.core.errors import NotConfigured, UsageProblem
+from maia.core.types import Submission
+from maia.terminal import views
+from maia.terminal.badges import Badge, badge_lines
+from maia.terminal.commands import Handler, find_command
+from maia.terminal.endings import notice_lines
+from maia.terminal.line import AgentCall, Bang, BangHelp, Blank, Command, SkillCall, Text, parse
+from maia.terminal.questions import Picker, models
+from maia.terminal.render import diff_of
+from maia.terminal.spans import EMPTY, Line, clean_row
+
+if TYPE_CHECKING:
+    from maia.core.events import Event
+    from maia.terminal.colours import Look
+    from maia.terminal.ports import Change, Conversation, SessionChoice
+    from maia.terminal.questions import Choices
+    from maia.terminal.render import RenderState
+    from maia.terminal.words import Words
+
+T = TypeVar("T")
+Range = tuple[int, int]
+
+
+class Surface(Protocol):
+    """Where commands show things and ask: the live screen, or plain lines."""
+
+    say: Words
+    conversation: Conversation
+    home: Path
+
+    state: RenderState
+
+    @property
+    def look(self) -> Look: ...
+    def show(self, rows: Sequence[Line]) -> None: ...
+    async def draw(self, events: AsyncIterator[Event]) -> None: ...
+    async def ask(self, choices: Choices[T]) -> T: ...
+    async def pick(self, picker: Picker[T]) -> T | None: ...
+    def forget(self) -> None: ...
+    def leave(self) -> None: ...
+
+
+class Actions:
+    """The handlers of the command table, and what the other kinds of lines do. All raise `MaiaError` for a person."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._on = surface
+
+    @property
+    def _talk(self) -> Conversation:
+        return self._on.conversation
+
+    async def send(self, text: str, pasted: Sequence[Range]) -> None:
+        """Do what one line asks for."""
+        match parse(text, pasted):
+            case Blank():
+                return
+            case Text() as typed:
+                await self._on.draw(self._talk.turn(await self._submission(typed)))
+            case Command() as command:
+                await self.run(command)
+            case Bang() as bang:
+                await self._on.draw(self._talk.shell(bang.command))
+            case BangHelp():
+                self._tell("info", "screen.bang.help")
+            case SkillCall() | AgentCall():
+                await self._on.draw(self._talk.turn(Submission(text)))
+
+    async def run(self, command: Command) -> None:
+        """Run one slash command."""
+        row = find_command(command.name)
+        given = command.arguments.strip()
+        if given and not row.takes_argument:
+            raise UsageProblem("screen.no_argument", name=row.name, given=clean_row(given, 80))
+        await _HANDLERS[row.handler](self, given)
+
+    async def _submission(self, typed: Text) -> Submission:
+        """The request with the files it names, read aside; what was left out is said before it is sent."""
+        if not typed.mentions:
+            return Submission(typed.text)
+        from maia.terminal.attach import join_files
+
+        lang = self._on.say.lang
+        joined = await asyncio.to_thread(join_files, typed, self._talk.launch, self._on.home, lang=lang)
+        for notice in joined.notices:
+            self._on.show(notice_lines(notice, self._on.look, self._on.say))
+        return joined.submission
+
+    def _tell(self, badge: Badge, key: str, **values: str) -> None:
+        self._block(badge_lines(badge, self._on.say(key, None, **values), self._on.look))
+
+    def _block(self, rows: Sequence[Line]) -> None:
+        """Rows of a command's answer, parted from what is above and below."""
+        self._on.show([EMPTY, *rows])
+        self._on.state.family = "badge"
+
+    # Models and sessions
+
+    async def choose_model(self) -> None:
+        """The list of models, with search (T1.06)."""
+        choices = await self._talk.models()
+        if not choices:
+            raise NotConfigured("screen.no_models")
+        chosen = await self._on.pick(models(choices, self._on.say))
+        if chosen is not None:
+            await self._on.draw(self._talk.set_model(chosen.name))
+
+    async def model(self, name: str) -> None:
+        if name:
+            await self._on.draw(self._talk.set_model(name))
+        else:
+            await self.choose_model()
+
+    async def clear(self, _: str) -> None:
+        await self._on.draw(self._talk.clear())
+
+    async def new(self, _: str) -> None:
+        self._on.forget()
+        await self._on.draw(self._talk.new())
+
+    async def load(self, name: str) -> None:
+        if not name:
+            name = await self._choose_session()
+        if name:
+            self._on.forget()
+            await self._on.draw(self._talk.load(name))
+
+    async def _choose_session(self) -> str:
+        """The list of saved sessions (§13); empty when it was closed."""
+        sessions = await self._talk.sessions()
+        if not sessions:
+            self._tell("info", "screen.no_sessions")
+            return ""
+        say, now = self._on.say, datetime.now()
+
+        def draw(shown: Sequence[SessionChoice], at: int, look: Look, total: int, most: int) -> list[Line]:
+            return views.load_lines(shown, at, look, say, now=now, total=total, rows=max(1, most - 2))
+
+        chosen = await self._on.pick(Picker(sessions, draw, lambda item: f"{item.name} {item.title}", say))
+        return chosen.name if chosen is not None else ""
+
+    async def rename(self, name: str) -> None:
+        if not name:
+            raise UsageProblem("screen.rename.empty")
+
+        async def renamed() -> AsyncIterator[Event]:
+            yield self._talk.rename(name)
+
+        await self._on.draw(renamed())
+
+    async def export(self, path: str) -> None:
+        self._tell("info", "screen.exported", path=str(await asyncio.to_thread(self._talk.export, path)))
+
+    async def exit(self, _: str) -> None:
+        self._on.leave()
+
+    # Views
+
+    async def help(self, _: str) -> None:
+        self._block(views.help_lines(self._on.look, self._on.say))
+
+    async def permissions(self, _: str) -> None:
+        self._block(views.permissions_lines(self._talk.rules(), self._on.look, self._on.say))
+
+    async def context(self, _: str) -> None:
+        self._block(views.context_lines(await self._talk.context(), self._on.look, self._on.say))
+
+    async def cost(self, _: str) -> None:
+        self._block(views.cost_lines(self._talk.cost(), self._on.look, self._on.say))
+
+    async def tools(self, _: str) -> None:
+        self._block(views.tools_lines(self._talk.tools(), self._on.look, self._on.say))
+
+    # Files
+
+    async def diff(self, _: str) -> None:
+        """What the waiting question would change, else what the session changed, without a limit of rows."""
+        blocks = diff_of(self._on.state) or await asyncio.to_thread(self._talk.diff)
+        self._block(views.changes_lines(blocks, self._on.look, self._on.say))
+
+    async def undo(self, _: str) -> None:
+        self._changes(await asyncio.to_thread(self._talk.undo), "screen.undo.none")
+
+    async def redo(self, _: str) -> None:
+        self._changes(await asyncio.to_thread(self._talk.redo), "screen.redo.none")
+
+    def _changes(self, changes: Sequence[Change], none: str) -> None:
+        if not changes:
+            self._tell("info", none)
+        for place, change in enumerate(changes):
+            badge = "warn" if change.action == "kept" else "info"
+            rows = badge_lines(badge, self._on.say(f"screen.change.{change.action}", path=change.path), self._on.look)
+            self._on.show(rows if place else [EMPTY, *rows])
+            self._on.state.family = "badge"
+
+
+_HANDLERS: Mapping[Handler, Callable[[Actions, str], Coroutine[Any, Any, None]]] = {
+    "help": Actions.help,
+    "model": Actions.model,
+    "clear": Actions.clear,
+    "new": Actions.new,
+    "load": Actions.load,
+    "rename": Actions.rename,
+    "permissions": Actions.permissions,
+    "context": Actions.context,
+    "cost": Actions.cost,
+    "undo": Actions.undo,
+    "redo": Actions.redo,
+    "diff": Actions.diff,
+    "export": Actions.export,
+    "tools": Actions.tools,
+    "exit": Actions.exit,
+}

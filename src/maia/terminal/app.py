@@ -1,0 +1,321 @@
+"""The interactive terminal: a line is read and sent, events are drawn until the turn ends, questions are answered."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from maia.core.errors import MaiaError
+from maia.core.events import Answered, ApprovalAnswered, ApprovalRequested, Event, LimitReached, TurnEnded
+from maia.terminal import questions
+from maia.terminal.actions import Actions
+from maia.terminal.badges import error_lines
+from maia.terminal.commands import find_command
+from maia.terminal.completion import Sources
+from maia.terminal.contextbar import Fill, context_bar
+from maia.terminal.dialogue import Dialogue, Range
+from maia.terminal.external import edit_text
+from maia.terminal.fileindex import FileIndex
+from maia.terminal.history import History
+from maia.terminal.line import Command, parse
+from maia.terminal.render import RenderState, live_lines_of, render, status_of
+from maia.terminal.screen import Screen
+from maia.terminal.spans import EMPTY, Line, Span, line
+from maia.terminal.zones import TAIL_ROWS
+
+if TYPE_CHECKING:
+    from maia.core.types import Answer
+    from maia.terminal.colours import Look
+    from maia.terminal.firstpaint import Prompt
+    from maia.terminal.ports import Conversation, ScreenOptions
+    from maia.terminal.questions import Choices, Picker
+
+T = TypeVar("T")
+_TWICE = 2.0
+_BIG = 20_000
+"""Characters of an answer from which it is rendered aside, so that keys stay live."""
+_BACKLOG = 2_000
+_LONG_TURN, _AWAY = 20.0, 8.0
+"""Seconds of a turn that is worth a call at its end, and seconds without a key after which anything calls at all."""
+
+
+class App:
+    """One conversation on one screen, from the first frame to the exit code.
+
+    Everything that takes time is one activity at a time; what is sent meanwhile waits, visible, until it is over.
+    """
+
+    def __init__(self, prompt: Prompt, conversation: Conversation, options: ScreenOptions) -> None:
+        self.say = prompt.say
+        self.conversation = conversation
+        self.state = RenderState()
+        self._options = options
+        self._prompt = prompt
+        self._loop = asyncio.get_running_loop()
+        history = History(options.history)
+        prompt.editor.older = history.entries
+        self.home = options.home
+        self._files = FileIndex(conversation.launch, options.home, on_ready=self._files_ready)
+        self._dialogue = Dialogue(prompt.editor, history, Sources(self._files), self, self.say)
+        self._screen = Screen(prompt, on_key=self._dialogue.key, on_gone=self._gone, compose=self._compose)
+        self._actions = Actions(self)
+        self._queue: list[tuple[str, Sequence[Range]]] = [(text, ()) for text in prompt.lines]
+        self._open_questions: dict[str, asyncio.Task[None]] = {}
+        self._activity: asyncio.Task[None] | None = None
+        self._code: asyncio.Future[int] = self._loop.create_future()
+        self._editing: asyncio.Task[None] | None = None
+        self._interrupted = 0.0
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            self._loop.add_signal_handler(number, self._end, code)
+
+    @property
+    def look(self) -> Look:
+        """What the terminal can show, with its width now."""
+        return self._screen.look
+
+    async def run(self) -> int:
+        """Until the person leaves. Returns the exit code; the terminal is restored whatever happens."""
+        news = asyncio.create_task(self._news())
+        self._begin(self._open())
+        try:
+            return await self._code
+        finally:
+            self.conversation.stop()
+            for task in (news, self._activity, *self._open_questions.values()):
+                if task is not None and not task.done():
+                    task.cancel()
+                    await asyncio.wait([task], timeout=2)
+            self._screen.close()
+            await self.conversation.close()
+
+    def _end(self, code: int) -> None:
+        if not self._code.done():
+            self._code.set_result(code)
+
+    def _gone(self) -> None:
+        self._end(129)
+
+    # Activities
+
+    def _begin(self, work: Any) -> None:
+        self._activity = asyncio.create_task(self._guarded(work))
+        self._activity.add_done_callback(self._ended)
+        self._screen.animate(True)
+
+    async def _guarded(self, work: Any) -> None:
+        """Run one activity; an error for a person is shown, any other one ends the program with its traceback."""
+        try:
+            await work
+        except MaiaError as error:
+            self.show([EMPTY, *error_lines(error, self.look, self.say)])
+            self.state.family = "badge"
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._activity = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            if not self._code.done():
+                self._code.set_exception(error)
+            return
+        if self._queue and not self._code.done():
+            self._begin(self._send(*self._queue.pop(0)))
+        else:
+            self._screen.animate(False)
+
+    async def _open(self) -> None:
+        asked = self.conversation.trust_needed()
+        if asked is not None:
+            self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
+        await self.draw(self.conversation.open())
+        if not self.conversation.model:
+            await self._actions.choose_model()
+        await self.measure()
+
+    async def _news(self) -> None:
+        async for event in self.conversation.news():
+            await self._show_event(event)
+
+    def _files_ready(self) -> None:
+        """The list of files is there (called from its thread)."""
+        try:
+            self._loop.call_soon_threadsafe(self._offer)
+        except RuntimeError:  # the loop is closed: the terminal was left while files were still being listed
+            return
+
+    def _offer(self) -> None:
+        self._dialogue.offer()
+        self._screen.refresh()
+
+    async def _send(self, text: str, pasted: Sequence[Range]) -> None:
+        began = self._loop.time()
+        await self._actions.send(text, pasted)
+        await self.measure()
+        if self._loop.time() - began > _LONG_TURN:
+            self._call(self.say("screen.done"))
+
+    async def measure(self) -> None:
+        """Count the context again (T2.08)."""
+        measured = await self.conversation.measure()
+        self.state.fill = Fill(measured.tokens, measured.window)
+        self._screen.refresh()
+
+    # Events
+
+    async def draw(self, events: AsyncIterator[Event]) -> None:
+        """Draw events until they end, without ever holding up the keys."""
+        count = 0
+        async for event in events:
+            await self._show_event(event)
+            count += 1
+            if count % 32 == 0:
+                await asyncio.sleep(0)
+        await self._screen.drain()
+
+    async def _show_event(self, event: Event) -> None:
+        if isinstance(event, Answered) and sum(len(getattr(part, "text", "")) for part in event.message.parts) > _BIG:
+            rows = await asyncio.to_thread(render, event, self.state, self.look, self.say)
+        else:
+            rows = render(event, self.state, self.look, self.say)
+        self._watch_questions(event)
+        await self._log(rows)
+
+    async def _log(self, rows: Sequence[Line]) -> None:
+        for start in range(0, len(rows), _BACKLOG):
+            self._screen.log(rows[start : start + _BACKLOG])
+            if len(rows) > _BACKLOG:
+                await self._screen.drain()
+        self._screen.refresh()
+
+    def _watch_questions(self, event: Event) -> None:
+        match event:
+            case ApprovalRequested():
+                self._question(event.approval_id, questions.approval(event, self.say))
+            case LimitReached():
+                self._question(event.approval_id, questions.limit(event, self.say))
+            case ApprovalAnswered():
+                self._withdraw(event.approval_id)
+            case TurnEnded():
+                for approval_id in tuple(self._open_questions):
+                    self._withdraw(approval_id)
+            case _:
+                pass
+
+    def _question(self, approval_id: str, choices: Choices[Answer]) -> None:
+        async def answer() -> None:
+            self.conversation.answer(approval_id, await self._dialogue.ask(choices, stops=True))
+
+        self._open_questions[approval_id] = asyncio.create_task(answer())
+        self._call(choices.title)
+
+    def _withdraw(self, approval_id: str) -> None:
+        task = self._open_questions.pop(approval_id, None)
+        if task is not None:
+            task.cancel()
+
+    def _call(self, words: str) -> None:
+        """Ring, or tell the desktop, when nobody has typed for a while."""
+        if self._loop.time() - self._dialogue.last_key < _AWAY or self._options.notify == "off":
+            return
+        safe = "".join(char for char in words[:200] if char.isprintable())
+        self._screen.call("\a" if self._options.notify == "bell" else f"\x1b]9;{safe}\x1b\\")
+
+    # The surface for commands
+
+    def show(self, rows: Sequence[Line]) -> None:
+        """Rows for the log."""
+        self._screen.log(rows)
+
+    async def ask(self, choices: Choices[T]) -> T:
+        """Ask inside the input zone."""
+        future = self._dialogue.ask(choices)
+        self._screen.refresh()
+        return await future
+
+    async def pick(self, picker: Picker[T]) -> T | None:
+        """Let the person choose from a list; None when it was closed."""
+        future = self._dialogue.pick(picker)
+        self._screen.refresh()
+        return await future
+
+    def forget(self) -> None:
+        """The log goes on with another conversation: what was open in the last one is no longer drawn."""
+        self.state = RenderState(family="end", fill=self.state.fill)
+
+    # What the dialogue asks for
+
+    def submit(self, text: str, pasted: Sequence[Range]) -> None:
+        """Send a line, or let it wait while something runs; commands that may run meanwhile do."""
+        self._interrupted = 0.0
+        if self._activity is None:
+            self._begin(self._send(text, pasted))
+        elif (meanwhile := self._meanwhile(text)) is not None:
+            task = asyncio.create_task(self._guarded(self._actions.run(meanwhile)))
+            task.add_done_callback(lambda _: self._screen.refresh())
+        else:
+            self._queue.append((text, pasted))
+
+    def _meanwhile(self, text: str) -> Command | None:
+        typed = parse(text)
+        try:
+            return typed if isinstance(typed, Command) and find_command(typed.name).while_working else None
+        except MaiaError:
+            return typed if isinstance(typed, Command) else None
+
+    def interrupt(self, *, empty: bool) -> None:
+        """Ctrl+C: stop what runs, and give what waits back to the editor; twice on an empty idle line leaves."""
+        now = self._loop.time()
+        if self._activity is not None:
+            again = now - self._interrupted < _TWICE
+            self._interrupted = now
+            self.conversation.stop()
+            while (text := self.take_back()) is not None:
+                rest = self._prompt.editor.value
+                self._prompt.editor.set(f"{text}\n{rest}" if rest else text)
+            if again and empty:
+                self._end(130)
+        elif empty:
+            if now - self._interrupted < _TWICE:
+                self._end(0)
+            self._interrupted = now
+            self._loop.call_later(_TWICE, self._screen.refresh)
+
+    def leave(self) -> None:
+        """Ctrl+D: leave."""
+        self._end(0)
+
+    def take_back(self) -> str | None:
+        """The last line that waits, no longer waiting."""
+        return self._queue.pop()[0] if self._queue else None
+
+    def edit(self) -> None:
+        """The line in the person's editor; what runs goes on meanwhile."""
+        self._editing = asyncio.create_task(self._guarded(self._edit()))
+
+    async def _edit(self) -> None:
+        editor = self._prompt.editor
+        self._screen.step_aside()
+        try:
+            editor.set(await asyncio.to_thread(edit_text, editor.value, self._prompt.env))
+        finally:
+            self._screen.step_back()
+
+    def now(self) -> float:
+        """The loop's clock."""
+        return self._loop.time()
+
+    # What is seen
+
+    def _compose(self) -> None:
+        look = self.look
+        zone = self._screen.zone
+        status = status_of(self.state, self.say)
+        mark = Span(look.text("? "), "status") if status.kind == "waiting" else Span("")
+        zone.status = line(mark, Span(look.text(status.text), "status"))
+        zone.thinking = status.kind in ("thinking", "tools")
+        zone.tail = live_lines_of(self.state, look, self.say, TAIL_ROWS)
+        zone.bar = context_bar(self.state.fill, look, self.say)
+        zone.queue = [text for text, _ in self._queue]
+        recent = self._interrupted and self._loop.time() - self._interrupted < _TWICE
+        zone.note = self.say("screen.exit_hint") if recent and self._activity is None else ""
+        self._dialogue.compose(zone, look, self._screen.rows)

@@ -1,0 +1,72 @@
+"""The terminal's own state: raw mode and the modes we switch on, and back again whatever happens."""
+
+from __future__ import annotations
+
+import os
+import termios
+from collections.abc import Mapping
+
+_ON = "\x1b[?2004h"
+_OFF = "\x1b[?2004l"
+_KEYS_ON = "\x1b[>1u\x1b[>4;1m"
+_KEYS_OFF = "\x1b[>4m\x1b[<u"
+"""Bracketed paste; kitty's key codes and xterm's modifyOtherKeys, so that Shift+Enter is told from Enter."""
+
+
+class Tty:
+    """One terminal device, by file descriptors. `raw` and `restore` may be called any number of times."""
+
+    def __init__(self, env: Mapping[str, str], read_fd: int = 0, write_fd: int = 1) -> None:
+        self.read_fd = read_fd
+        self.write_fd = write_fd
+        plain = env.get("TERM", "") in ("linux", "dumb", "")
+        self._on = _ON if plain else _ON + _KEYS_ON
+        self._off = _OFF if plain else _KEYS_OFF + _OFF
+        self._saved: list[int | list[bytes | int]] | None = None
+
+    def size(self) -> tuple[int, int]:
+        """Columns and rows; 80 x 24 where the device does not say."""
+        try:
+            columns, rows = os.get_terminal_size(self.write_fd)
+        except OSError:
+            return 80, 24
+        return columns or 80, rows or 24
+
+    def raw(self) -> str:
+        """Every key comes as it is typed, none is echoed or turned into a signal. Returns what to write."""
+        if self._saved is None:
+            self._saved = termios.tcgetattr(self.read_fd)
+        mode = termios.tcgetattr(self.read_fd)
+        mode[0] &= ~(termios.BRKINT | termios.ICRNL | termios.INLCR | termios.IGNCR | termios.INPCK | termios.ISTRIP)
+        mode[0] &= ~termios.IXON
+        mode[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
+        mode[6][termios.VMIN] = 1
+        mode[6][termios.VTIME] = 0
+        termios.tcsetattr(self.read_fd, termios.TCSADRAIN, mode)
+        return self._on
+
+    def restore(self) -> None:
+        """Modes and device as they were found. Quiet when the terminal is gone."""
+        if self._saved is None:
+            return
+        saved, self._saved = self._saved, None
+        try:
+            self.write(self._off)
+            termios.tcsetattr(self.read_fd, termios.TCSADRAIN, saved)
+        except (OSError, termios.error):
+            return
+
+    def write(self, text: str) -> None:
+        """Write all of it, waiting for a slow terminal. Raises `OSError` when the terminal is gone."""
+        data = memoryview(text.encode("utf-8", "replace"))
+        while data:
+            try:
+                data = data[os.write(self.write_fd, data) :]
+            except BlockingIOError:
+                _wait_writable(self.write_fd)
+
+
+def _wait_writable(fd: int) -> None:
+    from select import select
+
+    select([], [fd], [], 1.0)
