@@ -97,6 +97,15 @@ def test_options_win_over_the_environment_and_that_over_the_files(home: Path, la
     assert load_settings(launch, home, {"LITELLM_API_KEY": " "}).get("LiteLLM_API_Key") == Secret("from-file")
 
 
+def test_the_key_of_an_endpoint_is_never_printed_either(home: Path, launch: Path) -> None:
+    entry = {"name": "a", "key": "sk-hidden", "headers": {"x-key": "sk-hidden"}}
+    for endpoints in ([entry, "?"], {"a": entry, "b": 3}):
+        write(home, {"endpoints": endpoints})
+        settings = load_settings(launch, home, {})
+        assert "sk-hidden" not in repr(settings)
+        assert "sk-hidden" not in str(settings.get("endpoints")).replace("{'x-key': 'sk-hidden'}", "")
+
+
 def test_a_key_is_never_printed(home: Path, launch: Path) -> None:
     write(home, {"LiteLLM_API_Key": "sk-hidden", "LiteLLM_URL": "http://x"})
     settings = load_settings(launch, home, {})

@@ -56,9 +56,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value in force and where it comes from."""
+    """A value in force and where it comes from. The value is not printed: headers of an endpoint may be secret."""
 
-    value: Any
+    value: Any = field(repr=False)
     place: Place
 
 
@@ -117,9 +117,19 @@ def _object(value: JsonValue) -> JsonObject:
 
 
 def _endpoints(value: JsonValue) -> JsonValue:
-    if isinstance(value, (dict, list)):
-        return cast(JsonValue, value)
+    """As written, each `key` wrapped; what an entry means is read by the model rooms."""
+    if isinstance(value, dict):
+        return {name: _hide_key(entry) for name, entry in cast(JsonObject, value).items()}
+    if isinstance(value, list):
+        return [_hide_key(entry) for entry in cast("list[JsonValue]", value)]
     raise Wrong("endpoints")
+
+
+def _hide_key(entry: JsonValue) -> JsonValue:
+    if not isinstance(entry, dict):
+        return entry
+    fields = cast(JsonObject, entry)
+    return {name: Secret(v) if name.lower() == "key" and isinstance(v, str) else v for name, v in fields.items()}
 
 
 def _switch(value: JsonValue) -> bool:

@@ -126,7 +126,7 @@ def first_column(text: str) -> list[str]:
 
 
 def test_every_setting_is_described_and_no_other() -> None:
-    table = page("settings.md").partition("## Keys")[2].partition("\n## ")[0]
+    table = page("settings.md").partition("## Keys")[2].partition("\n##")[0]
     assert sorted(first_column(table)) == sorted(KEYS)
 
 

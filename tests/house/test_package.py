@@ -70,6 +70,31 @@ def test_the_test_lock_holds_the_run_lock_in_the_same_versions() -> None:
     assert pins("run") <= pins("test")
 
 
+def test_what_the_source_imports_is_what_the_project_declares() -> None:
+    import ast
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extra = project["optional-dependencies"]["providers"]
+    declared = {re.split(r"[\[<>=]", each)[0] for each in (*project["dependencies"], *extra)}
+    modules = {MODULES.get(name, name.replace("-", "_")) for name in declared}
+    imported: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Import(names=names):
+                    imported |= {alias.name.partition(".")[0] for alias in names}
+                case ast.ImportFrom(module=str(module), level=0):
+                    imported.add(module.partition(".")[0])
+                case _:
+                    pass
+    assert imported - set(sys.stdlib_module_names) - {"maia"} == modules
+
+
+MODULES = {"toktok-rs": "toktok", "markdown-it-py": "markdown_it", "pydantic-ai-slim": "pydantic_ai"}
+"""Packages whose module has another name."""
+
+
 def test_every_dependency_is_in_the_lock() -> None:
     import tomllib
 
