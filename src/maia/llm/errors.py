@@ -52,7 +52,6 @@ _OVERFLOW: Final = (
     r"input length and `?max_tokens`? exceed context limit",  # Anthropic, where lowering max_tokens did not help
     r"ContextWindowExceededError",  # LiteLLM
     r"context size has been exceeded|too many input tokens|input tokens? exceeds? ",
-    r"^token limit reached$|token limit exceeded",  # OpenRouter, MiniMax
 )
 
 _QUOTA: Final = (

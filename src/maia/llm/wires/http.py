@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from maia.core.events import WireEvent, WireFailed
 from maia.core.types import Failure, JsonObject, ModelRequest
-from maia.llm.errors import failure_from_response, without
+from maia.llm.errors import failure_from_exception, failure_from_response, without
 from maia.llm.retry import retrying
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget
@@ -99,8 +99,13 @@ class HttpWire:
                         yield event
         except CallFailed as failed:
             ended = stream.end() if stream.finished else stream.fail(self._truthful(failed.failure, stream))
-            for event in ended:
-                yield event
+        except Exception as defect:
+            # A wire raises nothing: a defect ends the turn with a failure that names it, and loses nothing before it.
+            ended = stream.fail(without(failure_from_exception(defect, self._channel.host), self._channel.secrets))
+        else:
+            return
+        for event in ended:
+            yield event
 
     def _truthful(self, failure: Failure, stream: Stream) -> Failure:
         """A connection that broke in the middle of an answer is an answer without end, not an unreachable server."""

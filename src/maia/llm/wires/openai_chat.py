@@ -206,7 +206,7 @@ class ChatStream:
 
     def take(self, chunk: JsonObject, *, is_error: bool = False) -> list[WireEvent]:
         """One chunk, or a whole answer that was not streamed."""
-        if chunk.get("error") or is_error:
+        if (chunk.get("error") or is_error) and not self.finished:  # OpenRouter adds an error to a finished answer
             self._failure = failure_from_error(chunk, self._host)
             self.done = True
         if model := chunk.get("model"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -102,7 +103,10 @@ class OtherWire:
                         yield ours
                 last = _end(answer, stream, request, self.target)
         except Exception as error:
-            last = answer.fail(without(failure_of(error, self.provider), self._secrets))
+            failure = without(failure_of(error, self.provider), self._secrets)
+            if failure.kind == "network" and (answer.runs or answer.drafts.drafts):
+                failure = replace(failure, kind="incomplete")  # the answer broke off; the server was reached
+            last = answer.fail(failure)
         for ours in last:
             yield ours
 

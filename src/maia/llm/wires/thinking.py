@@ -22,7 +22,7 @@ class ThinkSplitter:
     """
 
     def __init__(self) -> None:
-        self._state: Literal["start", "inside", "after", "text"] = "start"
+        self._state: Literal["start", "opened", "inside", "after", "text"] = "start"
         self._held = ""
         self.tag = ""
         """The tag that was found, empty while there is none."""
@@ -39,7 +39,7 @@ class ThinkSplitter:
     def flush(self) -> list[Piece]:
         """What was held back when the answer ends."""
         held, self._held = self._held, ""
-        if not held or self._state == "after":
+        if not held or self._state in ("opened", "after"):
             return []
         return [Piece("reasoning" if self._state == "inside" else "text", held)]
 
@@ -48,6 +48,11 @@ class ThinkSplitter:
         match self._state:
             case "start":
                 return self._begin()
+            case "opened":
+                self._held = self._held.lstrip("\n")
+                if self._held:
+                    self._state = "inside"
+                return bool(self._held)
             case "inside":
                 return self._inside(pieces)
             case "after":
@@ -65,8 +70,8 @@ class ThinkSplitter:
         start = self._held.lstrip()
         for tag in _TAGS:
             if start.startswith(f"<{tag}>"):
-                self.tag, self._state = tag, "inside"
-                self._held = start[len(tag) + 2 :].lstrip("\n")
+                self.tag, self._state = tag, "opened"
+                self._held = start[len(tag) + 2 :]
                 return True
         if any(f"<{tag}>".startswith(start) for tag in _TAGS):
             return False
