@@ -76,6 +76,7 @@ TABLE: Final = (
     Row("timeout", _statuses(408, 504, 524, 522, 598)),
     Row("overloaded", _statuses(529, 503, 502, 520, 521, 523)),
     Row("overloaded", text=r"overloaded|engine_overloaded|server is busy|at capacity|model is (currently )?loading"),
+    Row("overloaded", text=r"^(api_error|server_error|internal_error|internal_server_error)\b"),
     Row("timeout", text=r"timeout_error|timed? ?out"),
     Row("rejected", _statuses(400, 404, 409, 410, 413, 415, 422, 451)),
     Row("rejected", text=r"invalid_request|not_found_error|tool_use_failed|bad request|model_not_found"),
@@ -125,6 +126,8 @@ def failure_from_response(
     kind = kind_of(status, code, text)
     if _is_html(body, media_type) and kind in ("rejected", "other", "not_llm"):
         kind = "not_llm"
+    elif status in (400, 413) and not code and not text:
+        kind = "too_long"  # Cerebras says it without a word
     elif status == 404 and not code and not _names_a_model(text):
         kind = "not_llm"  # a wrong path: a model server that lacks the model says so
     elif status == 500 and not has_key and text.strip() == "Internal Server Error":
