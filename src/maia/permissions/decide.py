@@ -1,0 +1,100 @@
+"""Needs and rules -> a decision with its reasons: deny, then ask, then allow; of several parts the strictest wins (T6.02)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from maia.core.types import Decision, DecisionPart, Need, Rule, Verdict
+from maia.permissions import wildcard
+from maia.permissions.decide_command import decide_command
+from maia.permissions.decide_path import decide_path
+from maia.permissions.paths import Place
+from maia.permissions.reasons import NO_NEED, NO_RULE, by_rule
+from maia.permissions.rules import RuleSet
+
+
+def decide(needs: Sequence[Need], rules: RuleSet, place: Place) -> Decision:
+    """Whether a call may do all that it needs. Pure but for resolving symlinks; never raises.
+
+    No need at all is allowed. Without a matching rule a need asks, except one of kind `none` (T6.02).
+    """
+    parts = [part for need in needs for part in _parts(need, rules, place)]
+    if not parts:
+        return Decision(Verdict.ALLOW, NO_NEED)
+    strictest = max(parts, key=lambda part: (part.verdict, part.rule is not None))
+    shown = tuple(parts) if len(parts) > 1 else ()
+    return Decision(strictest.verdict, strictest.reason, strictest.rule, shown)
+
+
+def _parts(need: Need, rules: RuleSet, place: Place) -> Iterable[DecisionPart]:
+    if need.kind == "command":
+        return decide_command(need.tool, need.value, rules, place)
+    if need.kind == "path":
+        return [decide_path(need.tool, need.value, rules, place)]
+    return [_decide_value(need, rules)]
+
+
+def _decide_value(need: Need, rules: RuleSet) -> DecisionPart:
+    shown = f"{need.tool} {need.value}".strip()
+    for verdict in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW):
+        for rule in rules.of(verdict):
+            if value_matches(rule, need):
+                return DecisionPart(shown, verdict, rule, by_rule(rule))
+    if need.kind == "none":
+        return DecisionPart(shown, Verdict.ALLOW, None, NO_NEED)
+    return DecisionPart(shown, Verdict.ASK, None, NO_RULE)
+
+
+def value_matches(rule: Rule, need: Need) -> bool:
+    """Whether a rule names this host, name or text; `Mcp(…)` rules also name the tools of their servers."""
+    if rule.tool == "Mcp" and need.tool != "Mcp":
+        return need.tool.startswith("mcp__") and _mcp_matches(rule.pattern, need.tool.split("__", 2)[1:])
+    if not _tool_matches(rule.tool, need.tool):
+        return False
+    if rule.pattern is None:
+        return True
+    if rule.tool == "Mcp":
+        return _mcp_matches(rule.pattern, [part.strip() for part in need.value.split(",", 1)])
+    if rule.tool == "WebFetch":
+        return _host_matches(rule.pattern.partition(":")[2], need.value)
+    if need.kind == "none":
+        return not rule.pattern.strip("*")
+    fold = str.casefold if rule.tool in ("Agent", "Skill") else str
+    return wildcard.matches(wildcard.segments(fold(rule.pattern)), fold(need.value))
+
+
+def _tool_matches(wanted: str, tool: str) -> bool:
+    return wanted == tool or (wanted.endswith("*") and tool.startswith(wanted[:-1]))
+
+
+def _mcp_matches(pattern: str | None, parts: Sequence[str]) -> bool:
+    server, _, tool = (pattern or "*").partition(",")
+    have_server, have_tool = parts[0], parts[1] if len(parts) > 1 else "*"
+    return fnmatchcase(have_server, server.strip()) and fnmatchcase(have_tool, tool.strip() or "*")
+
+
+def host_of(value: str) -> str:
+    """A host as compared: of a URL or of `host:port`, lower case, without the dot of the root, in ASCII."""
+    host = re.sub(r"^[A-Za-z][\w+.-]*://", "", value.strip())
+    host = re.split(r"[/?#\\]", host, maxsplit=1)[0].rpartition("@")[2]
+    if not host.startswith("["):
+        host = host.partition(":")[0] if host.count(":") == 1 else host
+    host = host.partition("]")[0].lstrip("[") if host.startswith("[") else host
+    host = host.rstrip(".").lower()
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return host
+
+
+def _host_matches(pattern: str, value: str) -> bool:
+    wanted, host = pattern.strip("[]").rstrip(".").lower(), host_of(value)
+    if wanted.startswith("*."):
+        return host.endswith(host_of(wanted[2:]).join((".", ""))) and len(host) > len(wanted) - 1
+    if "*" in wanted:
+        return wildcard.matches(wildcard.segments(wanted), host)
+    return host == host_of(wanted)

@@ -1,0 +1,64 @@
+"""One path need -> its part of a decision: deny by given or resolved path, allow only by both, protected places ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maia.core.types import DecisionPart, Reason, Rule, Verdict
+from maia.permissions.paths import Place, Target, covers, target, touches
+from maia.permissions.protected import names_exactly, protected_by
+from maia.permissions.reasons import NO_RULE, by_rule
+from maia.permissions.rules import RuleSet
+
+WRITING_TOOLS = frozenset({"Write", "Edit", "Redirect"})
+
+_KIN = {
+    "Write": ("Write", "Edit"),
+    "Edit": ("Edit", "Write"),
+    "Redirect": ("Redirect", "Write", "Edit"),
+    "Grep": ("Grep", "Read"),
+    "Glob": ("Glob",),
+}
+"""A deny or ask rule for a file also holds for the other tools that do the same to it (a second door is no way round)."""
+
+
+def decide_path(tool: str, path: str, rules: RuleSet, place: Place, folder: str = "") -> DecisionPart:
+    """The verdict on one path, opened from `folder`."""
+    return decide_target(tool, target(path, place, folder), rules, place)
+
+
+def decide_target(tool: str, path: Target, rules: RuleSet, place: Place) -> DecisionPart:
+    """The verdict on one located path."""
+    shown = f"{tool} {path.shown}"
+    for verdict in (Verdict.DENY, Verdict.ASK):
+        rule = restricting(tool, path, rules.of(verdict), place)
+        if rule is not None:
+            return DecisionPart(shown, verdict, rule, by_rule(rule))
+    allowing = [rule for rule in rules.of(Verdict.ALLOW) if rule.tool == tool and covers(rule, path, place)]
+    if not allowing:
+        return DecisionPart(shown, Verdict.ASK, None, _why_uncovered(tool, path, rules, place))
+    if tool in WRITING_TOOLS and (place_kept := protected_by(path, place)):
+        exact = next((rule for rule in allowing if names_exactly(rule, place_kept, place)), None)
+        if exact is None:
+            return DecisionPart(shown, Verdict.ASK, None, Reason("perm.why.protected", {"path": path.shown}))
+        allowing = [exact]
+    return DecisionPart(shown, Verdict.ALLOW, allowing[0], by_rule(allowing[0]))
+
+
+def restricting(tool: str, path: Target, rules: Sequence[Rule], place: Place) -> Rule | None:
+    """The first of these rules that meets the path under this tool or a kindred one."""
+    kin = _KIN.get(tool, (tool,))
+    for rule in rules:
+        if rule.tool in kin and (rule.tool == tool or rule.pattern is not None) and touches(rule, path, place):
+            return rule
+    return None
+
+
+def _why_uncovered(tool: str, path: Target, rules: RuleSet, place: Place) -> Reason:
+    """Where only the name as given is covered, the reason says what it leads to."""
+    by_name = Target(path.shown, path.given, path.given)
+    if path.given != path.resolved and any(
+        rule.tool == tool and covers(rule, by_name, place) for rule in rules.of(Verdict.ALLOW)
+    ):
+        return Reason("perm.why.symlink", {"path": path.shown, "target": path.resolved})
+    return NO_RULE

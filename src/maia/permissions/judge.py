@@ -1,0 +1,121 @@
+"""The `Judge` port: every rule in force (settings files, options, session) asked for one call, and added to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
+from maia.permissions.decide import decide
+from maia.permissions.paths import Place
+from maia.permissions.propose import propose
+from maia.permissions.rule_files import RuleFile, read_rule_file
+from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
+from maia.permissions.save import add_allow_rules
+
+SETTINGS = Path(".maia/settings.json")
+USER_FILE = "~/.maia/settings.json"
+FOLDER_FILE = "./.maia/settings.json"
+
+
+class RuleJudge:
+    """Decides needs against `~/.maia/settings.json`, `./.maia/settings.json`, `--allow`/`--deny` and the session.
+
+    Until the folder is trusted its own allow rules are not used; its deny and ask rules are, since they only restrict
+    (decisions §9). `files` holds what was read, with problems; `reload` reads again after an edit (T6.07).
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        trusted: bool = True,
+        allow: Sequence[str] = (),
+        deny: Sequence[str] = (),
+        files: Sequence[tuple[Path, str]] | None = None,
+    ) -> None:
+        self.place = place
+        self.trusted = trusted
+        self._sources = tuple(files) if files is not None else _two_files(place)
+        self._options, self.option_problems = _option_rules(allow, deny)
+        self._session: tuple[Rule, ...] = ()
+        self.files: tuple[RuleFile, ...] = ()
+        self.rules = RuleSet()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the settings files again; what the session allowed stays."""
+        self.files = tuple(read_rule_file(path, shown) for path, shown in self._sources)
+        self._combine()
+
+    def trust(self) -> None:
+        """From here on the folder's own allow rules count."""
+        self.trusted = True
+        self._combine()
+
+    @property
+    def session_rules(self) -> tuple[Rule, ...]:
+        """What was allowed for this session only, and by options."""
+        return (*self._options, *self._session)
+
+    def decide(self, needs: Sequence[Need]) -> Decision:
+        """The verdict on a call's needs, with reasons."""
+        return decide(needs, self.rules, self.place)
+
+    def propose(self, need: Need) -> str | None:
+        """The rule that "always" would write, or None where an allow could not win."""
+        return propose(need, self.rules, self.place)
+
+    def allow_for_session(self, needs: Sequence[Need]) -> None:
+        """Allow these needs until the session ends. A need that no allow rule can cover keeps asking."""
+        texts = self._proposed(needs)
+        made = (parse_rule(text, Verdict.ALLOW, RuleSource("session")) for text in texts)
+        self._session += tuple(rule for rule in made if isinstance(rule, Rule))
+        self._combine()
+
+    def allow_always(self, needs: Sequence[Need]) -> str:
+        """Save rules for these needs in the launch folder's settings; returns the file as shown.
+
+        They hold for this session at once, also where the folder is not trusted. Raises `SettingsProblem` when the
+        file cannot be changed safely; nothing is lost then.
+        """
+        texts = self._proposed(needs)
+        add_allow_rules(self.place.launch / SETTINGS, FOLDER_FILE, texts)
+        self.allow_for_session(needs)
+        return FOLDER_FILE
+
+    def _proposed(self, needs: Sequence[Need]) -> list[str]:
+        """One rule for each need that is not allowed yet."""
+        found: list[str] = []
+        for need in needs:
+            if self.decide([need]).verdict is not Verdict.ALLOW and (text := self.propose(need)) is not None:
+                found.append(text)
+        return list(dict.fromkeys(found))
+
+    def _combine(self) -> None:
+        rules = [rule for file in self.files for rule in file.rules if self._counts(file, rule)]
+        self.rules = RuleSet((*rules, *self._options, *self._session))
+
+    def _counts(self, file: RuleFile, rule: Rule) -> bool:
+        return self.trusted or file.shown != FOLDER_FILE or rule.verdict is not Verdict.ALLOW
+
+
+def _two_files(place: Place) -> tuple[tuple[Path, str], ...]:
+    """The user's file and the launch folder's; one file only where the launch folder is the home folder."""
+    user, folder = place.home / SETTINGS, place.launch / SETTINGS
+    if user.resolve() == folder.resolve():
+        return ((user, USER_FILE),)
+    return ((user, USER_FILE), (folder, FOLDER_FILE))
+
+
+def _option_rules(allow: Sequence[str], deny: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
+    rules: list[Rule] = []
+    problems: list[RuleProblem] = []
+    for name, texts, verdict in (("--allow", allow, Verdict.ALLOW), ("--deny", deny, Verdict.DENY)):
+        for text in texts:
+            read = parse_rule(text, verdict, RuleSource(name))
+            if isinstance(read, Rule):
+                rules.append(read)
+            else:
+                problems.append(read)
+    return tuple(rules), tuple(problems)

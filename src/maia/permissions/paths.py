@@ -1,0 +1,176 @@
+"""Paths as rules see them: the path as given and as resolved, matched against globs, and places that always ask."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from maia.core.types import Rule
+from maia.permissions import globs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where paths of a decision start: the launch folder (T1.01), the home folder, how the disk compares names, `--add-dir`."""
+
+    launch: Path
+    home: Path
+    fold_case: bool = sys.platform in ("darwin", "win32")
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One path as a call means it. `given` is absolute and tidied by name only, `resolved` follows every symlink."""
+
+    shown: str
+    given: str
+    resolved: str
+
+
+def target(path: str, place: Place, folder: str = "") -> Target:
+    """The path as it would be opened from `folder` (relative to the launch folder). Never raises."""
+    given, resolved = _located(_plain(path), str(place.launch), str(place.home), folder)
+    return Target(path, given, resolved)
+
+
+def _located(path: str, launch: str, home: str, folder: str) -> tuple[str, str]:
+    base = os.path.normpath(_joined(launch, _home(folder, home))) if folder else launch
+    whole = _joined(base, _special(_home(path, home), base))
+    try:
+        resolved = os.path.realpath(whole)
+    except (OSError, ValueError):  # a NUL, a name too long, a loop: nothing can be opened there
+        resolved = os.path.normpath(whole)
+    return _tidy(whole), resolved
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("file://") if path.startswith("file:///") else path
+
+
+def _home(path: str, home: str) -> str:
+    """`~` and `~user` as the shell reads them; of an unknown user it is a plain name."""
+    if not path.startswith("~"):
+        return path
+    user, slash, rest = path.partition("/")
+    if user == "~":
+        return home + slash + rest
+    try:
+        expanded = os.path.expanduser(user)
+    except (OSError, ValueError, KeyError):
+        return path
+    return expanded + slash + rest if expanded != user else path
+
+
+_OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
+
+
+def _special(path: str, base: str) -> str:
+    """`/proc/self/cwd` is the folder of the process that opens it, which is not this one."""
+    if not path.startswith("/proc/"):
+        return path
+    tidied = _tidy(path)
+    for own in _OWN_FOLDER:
+        if tidied == own or tidied.startswith(own + "/"):
+            return base + tidied[len(own) :]
+    return path
+
+
+def _joined(base: str, path: str) -> str:
+    return path if path.startswith("/") else f"{base}/{path}"
+
+
+def _tidy(path: str) -> str:
+    tidied = os.path.normpath(path)
+    return tidied[1:] if tidied.startswith("//") else tidied
+
+
+@lru_cache(maxsize=256)
+def _resolved_folder(folder: str) -> str:
+    return os.path.realpath(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Globs:
+    """A rule's glob, absolute: written from the folders as given, and from them resolved."""
+
+    given: str
+    resolved: str
+
+
+@lru_cache(maxsize=4096)
+def _absolute(pattern: str, launch: str, home: str) -> _Globs:
+    if pattern == "~" or pattern.startswith("~/"):
+        return _Globs(_under(home, pattern[2:]), _under(_resolved_folder(home), pattern[2:]))
+    if pattern.startswith("/"):
+        glob = _under("/", pattern)
+        private = sys.platform == "darwin" and glob.startswith(("/tmp/", "/var/", "/etc/"))
+        return _Globs(glob, f"/private{glob}" if private else glob)
+    return _Globs(_under(launch, pattern), _under(_resolved_folder(launch), pattern))
+
+
+def _under(folder: str, rest: str) -> str:
+    """A glob under a folder, whose own name is taken literally. `..` at its start climbs."""
+    names: list[str] = []
+    for name in rest.split("/"):
+        if name == ".." and names and names[-1] != "**":
+            names.pop()
+        elif name == ".." and not names:
+            folder = os.path.dirname(folder)
+        elif name not in ("", "."):
+            names.append(name)
+    rest = "/".join(names) + ("/" if names and rest.endswith("/") else "")
+    base = globs.escaped(folder.rstrip("/"))
+    return f"{base}/{rest}" if rest else base or "/"
+
+
+def covers(rule: Rule, path: Target, place: Place) -> bool:
+    """Whether an allow rule covers the path: as given and as resolved, so that a symlink opens nothing new."""
+    if rule.pattern is None:
+        return True
+    glob = _absolute(rule.pattern, str(place.launch), str(place.home))
+    return _fits(glob.given, path.given, place) and (
+        _fits(glob.resolved, path.resolved, place) or _fits(glob.given, path.resolved, place)
+    )
+
+
+def touches(rule: Rule, path: Target, place: Place) -> bool:
+    """Whether a deny or ask rule meets the path: given or resolved, it or a folder that it lies in."""
+    if rule.pattern is None:
+        return True
+    glob = _absolute(rule.pattern, str(place.launch), str(place.home))
+    folder = globs.literal_folder(glob.given)
+    through_link = os.path.realpath(folder) if len(folder) > 1 else folder
+    return any(
+        _fits_or_within(pattern, form, place)
+        for pattern in {glob.given, glob.resolved, globs.escaped(through_link) + _rest(glob.given)}
+        for form in {path.given, path.resolved}
+    )
+
+
+def _rest(glob: str) -> str:
+    """What follows the literal folder of a glob, with its slash."""
+    names = glob.split("/")
+    literal = globs.literal_folder(glob)
+    count = len(literal.split("/")) if literal != "/" else 1
+    rest = "/".join(names[count:])
+    return f"/{rest}" if rest else ""
+
+
+def _fits(glob: str, path: str, place: Place) -> bool:
+    return globs.compiled(glob, fold_case=place.fold_case).match(path) is not None
+
+
+def _fits_or_within(glob: str, path: str, place: Place) -> bool:
+    pattern = globs.compiled(glob, fold_case=place.fold_case)
+    if pattern.match(path):
+        return True
+    at = path.rfind("/")
+    while at > 0:
+        if pattern.match(path, 0, at):
+            return True
+        at = path.rfind("/", 0, at)
+    return False

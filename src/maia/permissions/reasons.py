@@ -1,0 +1,13 @@
+"""Reasons that several decisions share."""
+
+from __future__ import annotations
+
+from maia.core.types import Reason, Rule
+
+NO_RULE = Reason("perm.no_rule")
+NO_NEED = Reason("perm.no_need")
+
+
+def by_rule(rule: Rule) -> Reason:
+    """The reason that names a rule and where it is written."""
+    return Reason("perm.rule", {"verdict": rule.verdict.name.lower(), "rule": rule.text, "source": rule.source.name})

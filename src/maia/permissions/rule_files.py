@@ -1,0 +1,104 @@
+"""The `permissions` of a settings file -> rules with their lines, and what was wrong with it (T6.01, T1.10)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from maia.core.types import JsonValue, Rule, RuleSource, Verdict
+from maia.permissions.rules import RuleProblem, parse_rule
+
+LISTS: dict[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+
+FileState: TypeAlias = Literal["absent", "loaded", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """One settings file as far as permissions go. `shown` is its path as people know it (`./.maia/settings.json`)."""
+
+    path: Path
+    shown: str
+    state: FileState = "absent"
+    rules: tuple[Rule, ...] = ()
+    problems: tuple[RuleProblem, ...] = ()
+
+
+def read_rule_file(path: Path, shown: str) -> RuleFile:
+    """Read a settings file's rules. Nothing here raises: what cannot be used is a problem, the rest loads."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return RuleFile(path, shown)
+    except (OSError, UnicodeDecodeError) as error:
+        return _broken(path, shown, RuleProblem("perm.file.unreadable", {"file": shown, "why": _cause(error)}))
+    try:
+        data: JsonValue = json.loads(text, object_pairs_hook=_merged) if text.strip() else {}
+    except json.JSONDecodeError as error:
+        problem = RuleProblem("perm.file.json", {"file": shown, "line": error.lineno}, RuleSource(shown, error.lineno))
+        return _broken(path, shown, problem)
+    except RecursionError:
+        return _broken(path, shown, RuleProblem("perm.file.json", {"file": shown, "line": 1}, RuleSource(shown, 1)))
+    section: JsonValue = cast("dict[str, Any]", data).get("permissions", {}) if isinstance(data, dict) else {}
+    rules, problems = rules_of(section, shown, text)
+    return RuleFile(path, shown, "loaded", rules, problems)
+
+
+def _broken(path: Path, shown: str, problem: RuleProblem) -> RuleFile:
+    return RuleFile(path, shown, "broken", (), (problem,))
+
+
+def _cause(error: Exception) -> str:
+    return error.strerror or type(error).__name__ if isinstance(error, OSError) else "UTF-8"
+
+
+def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A repeated `deny` list adds up instead of the last one silently winning."""
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        earlier = out.get(key)
+        if key in LISTS and isinstance(earlier, list) and isinstance(value, list):
+            value = [*cast("list[Any]", earlier), *cast("list[Any]", value)]
+        out[key] = value
+    return out
+
+
+def rules_of(section: JsonValue, shown: str, text: str = "") -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
+    """Rules of a parsed `permissions` object. `text` is the raw file, in which the lines of rules are looked up."""
+    if not isinstance(section, dict):
+        return (), (RuleProblem("perm.file.section", {"file": shown}, RuleSource(shown)),)
+    rules: list[Rule] = []
+    problems: list[RuleProblem] = []
+    lines = LineFinder(text)
+    for name, entries in cast("dict[str, Any]", section).items():
+        verdict = LISTS.get(name)
+        if verdict is None or not isinstance(entries, list):
+            key = "perm.file.list_name" if verdict is None else "perm.file.list"
+            problems.append(RuleProblem(key, {"file": shown, "name": name}, RuleSource(shown, lines.of(name))))
+            continue
+        for entry in cast("list[Any]", entries):
+            read = parse_rule(entry, verdict, RuleSource(shown, lines.of(entry, name)))
+            (rules if isinstance(read, Rule) else problems).append(read)  # pyright: ignore[reportArgumentType] - told apart by isinstance
+    return tuple(rules), tuple(problems)
+
+
+class LineFinder:
+    """Finds the line on which a rule is written in a JSON text; the same rule twice gives two lines, in order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._from: dict[tuple[str, str], int] = {}
+
+    def of(self, value: object, list_name: str = "") -> int | None:
+        """The line (from 1) of a JSON text value, after the given list's name where that is known."""
+        for written in (json.dumps(value, ensure_ascii=False), json.dumps(value)):
+            start = self._from.get((written, list_name))
+            if start is None:
+                start = max(0, self._text.find(json.dumps(list_name))) if list_name else 0
+            at = self._text.find(written, start)
+            if at >= 0:
+                self._from[written, list_name] = at + len(written)
+                return self._text.count("\n", 0, at) + 1
+        return None

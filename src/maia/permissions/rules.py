@@ -1,0 +1,115 @@
+"""Rules as a person writes them, `Tool` or `Tool(pattern)`, read into `Rule` or into a problem that says what is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from maia.core.types import Rule, RuleSource, Verdict
+
+BUILT_IN_TOOLS = (
+    "Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch",
+    "Skill", "Agent", "Mcp", "Redirect",
+)  # fmt: skip
+"""Names whose case is forgiven in rules: a `deny` that silently meant nothing would be worse than none."""
+
+PATH_TOOLS = frozenset({"Read", "Write", "Edit", "Glob", "Grep", "Redirect"})
+
+_CANONICAL = {name.casefold(): name for name in BUILT_IN_TOOLS}
+_TOOL_NAME = r"[^\W\d][\w.-]*\*?"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleProblem:
+    """A rule that is left out. `key` is a sentence of the catalogue; `values` holds the rule's text and more."""
+
+    key: str
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    source: RuleSource = RuleSource("")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """All rules in force, in the order in which they were read."""
+
+    rules: tuple[Rule, ...] = ()
+
+    def of(self, verdict: Verdict) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if rule.verdict is verdict)
+
+    @property
+    def restricted(self) -> bool:
+        """Whether a deny or ask rule is in force, so that what cannot be analysed must ask (decisions §9)."""
+        return any(rule.verdict is not Verdict.ALLOW for rule in self.rules)
+
+    def __add__(self, other: RuleSet) -> RuleSet:
+        return RuleSet(self.rules + other.rules)
+
+
+def parse_rule(text: object, verdict: Verdict, source: RuleSource) -> Rule | RuleProblem:
+    """Read one rule (T6.03). What is not understood is a problem with its cause, never a guess (T1.10)."""
+    if not isinstance(text, str):
+        return RuleProblem("perm.rule.not_text", {"rule": repr(text)}, source)
+    written = text.strip()
+    problem = _shape_problem(written)
+    if problem is None:
+        name, pattern = _split(written)
+        problem = _pattern_problem(name, pattern)
+        if problem is None:
+            return Rule(verdict, name, pattern, written, source)
+    return RuleProblem(problem, {"rule": written}, source)
+
+
+def is_bare(rule: Rule) -> bool:
+    """Whether the rule names the whole tool: `Bash`, `Bash(*)`, `Bash(:*)`."""
+    return rule.pattern is None or not rule.pattern.strip("*: \t")
+
+
+def literal_words(rule: Rule) -> tuple[str, ...]:
+    """The words of a pattern that hold no star, to see whether a rule spells something out."""
+    return _literal_words(rule.pattern or "")
+
+
+@lru_cache(maxsize=2048)
+def _literal_words(pattern: str) -> tuple[str, ...]:
+    return tuple(word.strip("\"'") for word in pattern.removesuffix(":*").split())
+
+
+def _shape_problem(written: str) -> str | None:
+    if not written:
+        return "perm.rule.empty"
+    opened = written.find("(")
+    name = written if opened < 0 else written[:opened]
+    if not re.fullmatch(_TOOL_NAME, name):
+        return "perm.rule.no_open" if opened < 0 and written.endswith(")") else "perm.rule.shape"
+    if name.endswith("*") and not name.startswith("mcp__"):
+        return "perm.rule.shape"
+    if opened < 0:
+        return None
+    if ")" not in written[opened:]:
+        return "perm.rule.no_close"
+    if not written.endswith(")"):
+        return "perm.rule.after_close"
+    return None if written[opened + 1 : -1].strip() else "perm.rule.no_pattern"
+
+
+def _split(written: str) -> tuple[str, str | None]:
+    name, opened, rest = written.partition("(")
+    return _CANONICAL.get(name.casefold(), name), rest[:-1].strip() if opened else None
+
+
+def _pattern_problem(name: str, pattern: str | None) -> str | None:
+    if pattern is None:
+        return None
+    if name == "WebFetch":
+        scheme, colon, host = pattern.partition(":")
+        return None if scheme == "domain" and colon and re.fullmatch(r"[^\s/:@]+|\[[0-9a-fA-F:]+\]", host) else _DOMAIN
+    if name == "Mcp":
+        parts = [part.strip() for part in pattern.split(",")]
+        return None if len(parts) <= 2 and all(parts) else "perm.rule.mcp"
+    return None
+
+
+_DOMAIN = "perm.rule.domain"

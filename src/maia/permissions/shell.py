@@ -1,0 +1,523 @@
+"""A shell script -> what it would do (`Script`), read from its syntax tree; what is not understood becomes a barrier."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from maia.permissions import shell_words
+from maia.permissions.script import (
+    Assignment,
+    Barrier,
+    BarrierKind,
+    Command,
+    Folders,
+    Redirect,
+    RedirectKind,
+    Script,
+    Word,
+)
+from maia.permissions.shell_commands import command_of
+from maia.permissions.shell_names import DANGEROUS_NAME
+from maia.permissions.shell_values import known_values
+from maia.permissions.wildcard import ANY, ONE, SEP
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_CHARS: Final = 100_000
+"""A longer script is not read: it asks."""
+MAX_DEPTH: Final = 150
+"""Nesting of the syntax tree beyond this is not followed: it asks."""
+MAX_LEVEL: Final = 6
+"""Scripts within scripts (`bash -c "bash -c …"`)."""
+MAX_FOLDERS: Final = 4
+START: Final[Folders] = frozenset({""})
+
+
+@lru_cache(maxsize=256)
+def analyse(script: str) -> Script:
+    """What a bash command line does. Never raises; a script that cannot be read has a `firm` barrier."""
+    return _analyse_from(script, START, 0)
+
+
+def _analyse_from(script: str, folders: Folders, level: int) -> Script:
+    """The same for a script inside a command (`bash -c`) that starts in `folders`, `level` scripts deep."""
+    unreadable = "perm.why.too_deep" if level > MAX_LEVEL else _unreadable(script)
+    if unreadable:
+        return Script(barriers=(Barrier("firm", unreadable),))
+    data = script.encode("utf-8", "surrogatepass")
+    root = _parser().parse(data).root_node
+    walker = _Walker(data, level, known_values(root, data))
+    if root.has_error:
+        walker.bar("firm", "perm.why.syntax")
+    walker.walk(root, folders, 0)
+    return Script(tuple(walker.commands), tuple(walker.redirects), tuple(walker.barriers), frozenset(walker.functions))
+
+
+def _unreadable(script: str) -> str | None:
+    if len(script) > MAX_CHARS:
+        return "perm.why.too_long"
+    if any(char in script for char in (SEP, ANY, ONE)):
+        return "perm.why.characters"
+    if len(script) > 500 and max(script.count(char) for char in "({`[") > 500:
+        return "perm.why.too_deep"
+    return None
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """The folders in which what follows may run: after success and after failure."""
+
+    ok: Folders
+    failed: Folders
+
+    @property
+    def either(self) -> Folders:
+        return _union(self.ok, self.failed)
+
+
+def _union(one: Folders, other: Folders) -> Folders:
+    if one is None or other is None:
+        return None
+    both = one | other
+    return both if len(both) <= MAX_FOLDERS else None
+
+
+_HEREDOC_PARTS = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content"})
+_ARGUMENTS = frozenset(
+    {
+        "word",
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "number",
+        "simple_expansion",
+    }
+    | {"expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "brace_expression"}
+)
+_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+_LOOPS = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
+_SEQUENCES = frozenset(
+    {"program", "compound_statement", "ERROR", "if_statement", "case_statement", "case_item", "elif_clause"}
+    | {"else_clause", "do_group", "for_statement", "while_statement", "c_style_for_statement", "function_definition"}
+)
+_CD = re.compile(rb"\b(?:cd|pushd|popd|eval|source|\.)[ \t\n]")
+_REDIRECT_KINDS: dict[str, RedirectKind] = {
+    "<": "read", ">": "write", ">>": "write", ">|": "write", "&>": "write", "&>>": "write", ">&": "write", "<>": "both",
+    "<&": "read", ">!": "write",
+}  # fmt: skip
+
+
+class _Walker:
+    """One pass over a syntax tree; fills `commands`, `redirects` and `barriers` in the script's order."""
+
+    def __init__(self, data: bytes, level: int, values: dict[str, str]) -> None:
+        self.data = data
+        self.level = level
+        self.values = values
+        self.commands: list[Command] = []
+        self.redirects: list[Redirect] = []
+        self.barriers: list[Barrier] = []
+        self.functions: set[str] = set()
+        self.trailing: dict[int, list[Node]] = {}
+
+    def bar(self, kind: BarrierKind, key: str, token: str = "") -> None:
+        barrier = Barrier(kind, key, token)
+        if barrier not in self.barriers:
+            self.barriers.append(barrier)
+
+    def walk(self, node: Node, folders: Folders, depth: int) -> _After:
+        """Read one statement that starts in `folders`, with the redirections behind it."""
+        redirects = self.trailing.pop(node.id, None)
+        if redirects is None:
+            return self._statement(node, folders, depth)
+        if node.type == "command":
+            further = [group for child in redirects for group in self._further(child)]
+            after = self._command(node, folders, depth, further)
+        else:
+            after = self._statement(node, folders, depth)
+        return self._behind(redirects, after, folders, depth, further_used=node.type == "command")
+
+    def _statement(self, node: Node, folders: Folders, depth: int) -> _After:
+        same = _After(folders, folders)
+        if depth > MAX_DEPTH:
+            self.bar("firm", "perm.why.too_deep")
+            return same
+        kind = node.type
+        match kind:
+            case "command":
+                return self._command(node, folders, depth)
+            case "list":
+                return self._list(node, folders, depth)
+            case "pipeline" | "subshell":
+                self._each(node, folders, depth)
+                return same
+            case "negated_command":
+                after = self._sequence(node, folders, depth)
+                return _After(after.failed, after.ok)
+            case "redirected_statement":
+                return self._redirected(node, folders, depth)
+            case "variable_assignment" | "variable_assignments":
+                self._assign_only(node, folders, depth)
+                return same
+            case "declaration_command" | "unset_command":
+                self._declare(node, folders, depth)
+                return same
+            case _ if kind in _REDIRECTS:
+                return self._redirect(node, folders, depth)
+            case _ if kind in _LOOPS or kind == "function_definition":
+                return self._loop(node, folders, depth)
+            case _ if kind in _SEQUENCES:
+                return (
+                    self._branches(node, folders, depth) if kind != "program" else self._sequence(node, folders, depth)
+                )
+            case _:
+                self.scan(node, folders, depth)
+                return same
+
+    # Statements
+
+    def _sequence(self, node: Node, folders: Folders, depth: int) -> _After:
+        self._check_gaps(node)
+        after = _After(folders, folders)
+        for child in node.children:
+            if child.is_named:
+                after = self.walk(child, after.either, depth + 1)
+        return after
+
+    def _each(self, node: Node, folders: Folders, depth: int) -> None:
+        """Commands that run in shells of their own: none moves another."""
+        self._check_gaps(node)
+        if node.type == "subshell":
+            self._sequence(node, folders, depth)
+            return
+        for child in node.children:
+            if child.is_named:
+                self.walk(child, folders, depth + 1)
+
+    def _list(self, node: Node, folders: Folders, depth: int) -> _After:
+        """`a && b`, `a || b`: nested to the left, so they are walked from the innermost on."""
+        parts: list[tuple[str, Node]] = []
+        while node.type == "list" and node.child_count == 3:
+            self._check_gaps(node)
+            parts.append((node.children[1].type, node.children[2]))
+            node = node.children[0]
+        if node.type == "list":
+            self._sequence(node, folders, depth)
+            after = _After(None, None)
+        else:
+            after = self.walk(node, folders, depth + 1)
+        for operator, right in reversed(parts):
+            after = self._joined(after, operator, right, depth)
+        return after
+
+    def _joined(self, left: _After, operator: str, right: Node, depth: int) -> _After:
+        start = {"&&": left.ok, "||": left.failed}.get(operator, left.either)
+        after = self.walk(right, start, depth + 1)
+        if operator == "&&":
+            return _After(after.ok, _union(left.failed, after.failed))
+        if operator == "||":
+            return _After(_union(left.ok, after.ok), after.failed)
+        return after
+
+    def _branches(self, node: Node, folders: Folders, depth: int) -> _After:
+        """Any of the parts may run, after any of those before it."""
+        if node.type == "compound_statement" and node.children[0].type != "((":
+            return self._sequence(node, folders, depth)
+        self._check_gaps(node)
+        for child in node.children:
+            if child.is_named:
+                folders = _union(folders, self.walk(child, folders, depth + 1).either)
+        return _After(folders, folders)
+
+    def _loop(self, node: Node, folders: Folders, depth: int) -> _After:
+        """A body that changes the folder may run from anywhere; a function's body runs where it is called."""
+        if node.type == "function_definition":
+            self._function(node)
+        elif node.type == "for_statement":
+            self._name_assigned(node.child_by_field_name("variable"))
+        if _CD.search(self.data, node.start_byte, node.end_byte):
+            folders = None
+        elif node.type == "function_definition" and _CD.search(self.data):
+            self._branches(node, None, depth)
+            return _After(folders, folders)
+        return self._branches(node, folders, depth)
+
+    def _function(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None:
+            self.functions.add(self._word([name]).text)
+
+    def _name_assigned(self, node: Node | None) -> None:
+        name = shell_words.decode(node.text or b"") if node is not None else ""
+        if DANGEROUS_NAME.match(name):
+            self.bar("blind", "perm.why.assignment", name)
+
+    # Commands
+
+    def _command(self, node: Node, folders: Folders, depth: int, further: Sequence[list[Node]] = ()) -> _After:
+        assignments: list[Assignment] = []
+        groups: list[list[Node]] = []
+        end = -1
+        self._check_gaps(node)
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment" and not groups:
+                assignments.append(self._assignment(child, exported=True))
+                self.scan(child, folders, depth)
+            elif kind in _REDIRECTS:
+                self.walk(child, folders, depth + 1)
+            elif groups and self._touching(end, child.start_byte):
+                groups[-1].append(child)
+            else:
+                groups.append([child])
+            end = child.end_byte
+            if child.child_count and kind not in _REDIRECTS and kind != "variable_assignment":
+                self.scan(child, folders, depth)
+        words = self._split(self._word(group) for group in [*groups, *further])
+        return self._run(words, tuple(assignments), folders)
+
+    def _run(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...], folders: Folders) -> _After:
+        found = command_of(words, assignments, folders, self.level, _analyse_from)
+        command = found.command
+        self.commands.append(command)
+        self.redirects += found.redirects
+        for barrier in found.barriers:
+            self.bar(barrier.kind, barrier.key, barrier.token)
+        self.functions |= found.functions
+        return self._moved(command, folders)
+
+    def _moved(self, command: Command, folders: Folders) -> _After:
+        while command.program in ("command", "builtin") and len(command.children) == 1:
+            command = command.children[0]
+        program = command.program
+        if program in ("pushd", "popd", "eval", "source", ".") or program in self.functions:
+            moves = program not in self.functions or _CD.search(self.data) is not None
+            return _After(None, None) if moves else _After(folders, folders)
+        if program != "cd":
+            return _After(folders, folders)
+        goal = cd_goal(command)
+        return _After(None if goal is None else _entered(folders, goal), folders)
+
+    def _touching(self, end: int, start: int) -> bool:
+        gap = self.data[end:start]
+        return not gap or (gap.startswith(b"\\\n") and not gap.replace(b"\\\n", b""))
+
+    def _split(self, words: Iterable[Word]) -> tuple[Word, ...]:
+        """Words, with those apart that a known variable's blanks separate and braces multiplied."""
+        out: list[Word] = []
+        for word in words:
+            if SEP in word.text:
+                out += [Word(part, part, literal=False, pattern=part) for part in word.text.split(SEP)]
+                continue
+            out.append(word)
+            out += [Word(choice, "", pattern=choice, braces=True) for choice in word.choices]
+        return tuple(out)
+
+    def _word(self, nodes: list[Node]) -> Word:
+        return shell_words.build(nodes, self.data, self.values.get)
+
+    def _assignment(self, node: Node, *, exported: bool) -> Assignment:
+        name = node.children[0] if node.children else node
+        text = shell_words.decode(name.text or b"").partition("[")[0]
+        source = " ".join(shell_words.decode(node.text or b"").split())
+        return Assignment(text, source, exported)
+
+    def _assign_only(self, node: Node, folders: Folders, depth: int) -> None:
+        nodes = [node] if node.type == "variable_assignment" else [c for c in node.children if c.is_named]
+        made = tuple(self._assignment(child, exported=False) for child in nodes)
+        self.scan(node, folders, depth)
+        found = command_of((), made, folders, self.level, _analyse_from)
+        self.commands.append(found.command)
+
+    def _declare(self, node: Node, folders: Folders, depth: int) -> None:
+        """`export A=b`, `declare`, `local`, `readonly`, `typeset`, `unset`."""
+        words: list[Word] = []
+        made: list[Assignment] = []
+        exported = node.children[0].type in ("export", "declare", "typeset", "readonly")
+        for child in node.children:
+            words.append(self._word([child]))
+            if child.type == "variable_assignment":
+                made.append(self._assignment(child, exported=exported))
+            elif child.type in ("string", "concatenation", "simple_expansion", "expansion"):
+                self.bar("blind", "perm.why.assignment", words[-1].source)
+        self.scan(node, folders, depth)
+        self._run(tuple(words), tuple(made), folders)
+
+    # Redirections
+
+    def _redirected(self, node: Node, folders: Folders, depth: int) -> _After:
+        """Redirections behind a list or a pipeline belong to its last command, and so do the words behind them.
+
+        The grammar puts the whole list inside (`cd a && git 2>&1 push`), bash only its last command.
+        """
+        self._check_gaps(node)
+        redirects = [child for child in node.children if child.type in _REDIRECTS]
+        bodies = [child for child in node.children if child.is_named and child.type not in _REDIRECTS]
+        if len(bodies) != 1:
+            after = self._sequence_of(bodies, folders, depth)
+            return self._behind(redirects, after, folders, depth, further_used=False)
+        last = bodies[0]
+        while last.type in ("list", "pipeline", "negated_command") and last.child_count:
+            last = last.children[-1]
+        self.trailing[last.id] = redirects
+        return self.walk(bodies[0], folders, depth + 1)
+
+    def _sequence_of(self, nodes: list[Node], folders: Folders, depth: int) -> _After:
+        after = _After(folders, folders)
+        for node in nodes:
+            after = self.walk(node, after.either, depth + 1)
+        return after
+
+    def _behind(
+        self, redirects: list[Node], after: _After, folders: Folders, depth: int, *, further_used: bool
+    ) -> _After:
+        """Open what stands behind a statement that starts in `folders`; a here-document may bring the rest of a list."""
+        if not further_used and any(self._further(child) for child in redirects):
+            self.bar("firm", "perm.why.syntax")
+        for child in redirects:
+            moved = self.walk(child, folders, depth + 1)
+            if child.type == "heredoc_redirect":
+                after = _After(_union(after.ok, moved.ok), _union(after.failed, moved.failed))
+        return after
+
+    def _further(self, node: Node) -> list[list[Node]]:
+        if node.type == "file_redirect":
+            return self._redirect_words(node)[1][1:]
+        return [[child] for child in node.children if node.type == "heredoc_redirect" and child.type in _ARGUMENTS]
+
+    def _redirect(self, node: Node, folders: Folders, depth: int) -> _After:
+        after = _After(folders, folders)
+        if node.type == "file_redirect":
+            self._file_redirect(node, folders)
+            self.scan(node, folders, depth)
+        elif node.type == "herestring_redirect":
+            self.scan(node, folders, depth)
+        else:
+            for child in node.children:
+                if child.is_named and child.type not in _HEREDOC_PARTS:
+                    after = self.walk(child, after.either, depth + 1)
+        return after
+
+    def _file_redirect(self, node: Node, folders: Folders) -> None:
+        operator, groups = self._redirect_words(node)
+        if operator in ("<&-", ">&-"):
+            return
+        if operator not in _REDIRECT_KINDS or not groups:
+            self.bar("firm", "perm.why.syntax")
+            return
+        word = self._word(groups[0])
+        if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
+            return
+        target = path_of(word) if word.fixed else None
+        fd = node.children[0].type == "file_descriptor" and shell_words.decode(node.children[0].text or b"")
+        source = f"{fd or ''}{operator} {word.source}"
+        self.redirects.append(Redirect(_REDIRECT_KINDS[operator], target, source, folders))
+
+    def _redirect_words(self, node: Node) -> tuple[str, list[list[Node]]]:
+        """The operator, and the words behind it: the file, then words of the command."""
+        operator = ""
+        groups: list[list[Node]] = []
+        end = -1
+        for child in node.children:
+            if not operator and not child.is_named:
+                operator = child.type
+            elif groups and self._touching(end, child.start_byte):
+                groups[-1].append(child)
+            elif operator:
+                groups.append([child])
+            end = child.end_byte
+        return operator, groups
+
+    # What hides inside
+
+    def scan(self, node: Node, folders: Folders, depth: int) -> None:
+        """Find substitutions anywhere below a node: each is a barrier (T6.05), and what it runs is read (T6.04)."""
+        todo = [(node, depth)]
+        while todo:
+            current, deep = todo.pop()
+            if deep > MAX_DEPTH:
+                self.bar("firm", "perm.why.too_deep")
+                return
+            kind = current.type
+            if kind in ("command_substitution", "process_substitution"):
+                self.bar("firm", "perm.why.substitution", shell_words.decode((current.text or b"")[:40]).strip())
+                for child in current.children:
+                    if child.is_named:
+                        self.walk(child, folders, deep + 1)
+                continue
+            if kind == "expansion":
+                self._expansion(current)
+            elif kind == "ERROR":
+                self.walk(current, folders, deep + 1)
+                continue
+            todo += [(child, deep + 1) for child in reversed(current.children) if child.child_count]
+
+    def _expansion(self, node: Node) -> None:
+        """`${x@P}` runs substitutions in a value, `${!x}` follows a name that is data."""
+        text = shell_words.decode(node.text or b"")
+        if re.match(r"\$\{!\w+[^\w*@\[]|\$\{!\w+\}", text) or re.search(r"@[PEAa]\}\Z", text):
+            self.bar("blind", "perm.why.dynamic", text)
+        assigned = re.match(r"\$\{(\w+):?=", text)
+        if assigned and DANGEROUS_NAME.match(assigned.group(1)):
+            self.bar("blind", "perm.why.assignment", assigned.group(1))
+
+    def _check_gaps(self, node: Node) -> None:
+        """Between two parts of a statement only blanks, line ends and continuations may stand.
+
+        The grammar takes other characters for blanks (a carriage return, for one) that bash puts into a word.
+        """
+        at = node.start_byte
+        for child in node.children:
+            if child.start_byte > at and not _BLANK.fullmatch(self.data, at, child.start_byte):
+                self.bar("firm", "perm.why.characters")
+                return
+            at = child.end_byte
+
+
+_BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
+
+
+def path_of(word: Word) -> str:
+    """A word as a path; a quoted `~` is a plain name."""
+    return f"./{word.text}" if word.quoted and word.source[:1] in "'\"\\" and word.text.startswith("~") else word.text
+
+
+def cd_goal(command: Command) -> str | None:
+    """Where a `cd` goes as written, or None when only running it tells."""
+    words = list(command.words[1:])
+    physical = False
+    while words and words[0].fixed and re.fullmatch(r"-[LPe@]+|--", words[0].text):
+        physical = physical or "P" in words[0].text
+        if words.pop(0).text == "--":
+            break
+    if not words:
+        return "~"
+    if len(words) != 1 or not words[0].fixed or words[0].text in ("-", ""):
+        return None
+    goal = path_of(words[0])
+    return None if physical and ".." in goal.split("/") else goal
+
+
+def _entered(folders: Folders, goal: str) -> Folders:
+    if goal.startswith(("/", "~")):
+        return frozenset({goal})
+    if folders is None:
+        return None
+    joined = {posixpath.normpath(posixpath.join(folder, goal)) for folder in folders}
+    return frozenset("" if folder == "." else folder for folder in joined)

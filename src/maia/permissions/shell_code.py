@@ -1,0 +1,111 @@
+"""Programs given to `sed` and `awk` as an argument: do they only transform text, or also run commands and write files."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+Effect: TypeAlias = Literal["none", "write", "run"]
+
+_AWK_STRING = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
+_AWK_REGEX = re.compile(r"(^|[\s({,;!~&|])/(?:\\.|\[[^\]]*\]|[^/\\\n])+/", re.DOTALL)
+_AWK_COMMENT = re.compile(r"#[^\n]*")
+_AWK_RUNS = re.compile(r"\bsystem\s*\(|(?<!\|)\|(?!\|)|@\w|\bgetline\b")
+_AWK_WRITES = re.compile(r"\b(?:print|printf)\b[^;}\n]*>")
+
+
+def awk_effect(program: str) -> Effect:
+    """What an awk program does beside printing: `system()`, pipes, `getline`, `print > file`."""
+    bare = _AWK_STRING.sub('""', program)
+    bare = _AWK_REGEX.sub(r"\1//", bare)
+    bare = _AWK_COMMENT.sub("", bare)
+    if _AWK_RUNS.search(bare):
+        return "run"
+    while (shorter := re.sub(r"\([^()]*\)", "", bare)) != bare:
+        bare = shorter
+    return "write" if _AWK_WRITES.search(bare) else "none"
+
+
+_SED_ADDRESS = re.compile(
+    r"\s*(?:(?:\d+(?:~\d+)?|\$|/(?:\\.|\[[^\]]*\]|[^/\\])*/[IM]*|\\(.)(?:\\.|(?!\1).)*\1[IM]*|,\s*(?:[+~]?\d+|\$|(?=[/\\])))\s*)*!*\s*",
+    re.DOTALL,
+)
+
+
+def sed_effect(script: str) -> Effect:
+    """What a sed script does beside printing: `w`, `W` and `s///w` write, `e` and `s///e` run. Not understood: `run`."""
+    worst: Effect = "none"
+    at = 0
+    while at < len(script):
+        found = _SED_ADDRESS.match(script, at)
+        at = found.end() if found else at
+        if at >= len(script):
+            break
+        effect, at = _sed_command(script, at)
+        if effect == "run":
+            return "run"
+        worst = "write" if effect == "write" else worst
+    return worst
+
+
+def _sed_command(script: str, at: int) -> tuple[Effect, int]:
+    """The effect of the command at `at`, and where the next one starts."""
+    name = script[at]
+    if name in "{};\n \t":
+        return "none", at + 1
+    if name == "#" or name in "aicrR:btT":
+        return "none", _line_end(script, at, stop=";}" if name in "btT:" else "")
+    if name in "sy":
+        return _sed_substitution(script, at)
+    if name in "wW":
+        return ("none" if _to_screen(script[at + 1 : _line_end(script, at)]) else "write"), _line_end(script, at)
+    if name in "=dDgGhHlnNpPxzqQF":
+        digits = re.compile(r"\s*\d*").match(script, at + 1)
+        return "none", digits.end() if digits else at + 1
+    return "run", len(script)
+
+
+def _line_end(script: str, at: int, stop: str = "") -> int:
+    for i in range(at + 1, len(script)):
+        if script[i] in stop or (script[i] == "\n" and script[i - 1] != "\\"):
+            return i + 1
+    return len(script)
+
+
+def _to_screen(name: str) -> bool:
+    return name.strip() in ("/dev/stdout", "/dev/stderr")
+
+
+def _sed_substitution(script: str, at: int) -> tuple[Effect, int]:
+    if at + 1 >= len(script):
+        return "run", len(script)
+    end = at + 1
+    for part in range(2):
+        end = _delimited(script, end, sets=part == 0)
+        if end < 0:
+            return "run", len(script)
+    flags = re.compile(r"[gpiImM0-9]*").match(script, end + 1)
+    after = flags.end() if flags else end + 1
+    if script[at] == "s" and after < len(script) and script[after] == "e":
+        return "run", len(script)
+    if script[at] == "s" and after < len(script) and script[after] == "w":
+        stop = _line_end(script, after)
+        return ("none" if _to_screen(script[after + 1 : stop]) else "write"), stop
+    return "none", after
+
+
+def _delimited(script: str, opened: int, *, sets: bool) -> int:
+    """Where the delimiter that stands at `opened` comes next, not escaped and, in a regular expression, not in a set; -1 when it does not."""
+    delimiter, i, in_set = script[opened], opened + 1, False
+    while i < len(script):
+        if script[i] == "\\":
+            i += 1
+        elif script[i] == delimiter and not in_set:
+            return i
+        elif script[i] == "[" and sets and not in_set:
+            in_set = "]" in script[i + 2 :]
+            i += 1 if script[i + 1 : i + 2] in ("]", "^") else 0
+        elif script[i] == "]" and in_set:
+            in_set = False
+        i += 1
+    return -1

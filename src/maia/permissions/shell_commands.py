@@ -1,0 +1,99 @@
+"""The words of one simple command -> `Command`: its barriers, and the commands that it runs in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from maia.permissions.script import Assignment, Barrier, Command, Folders, Redirect, Script, Word
+from maia.permissions.shell_flags import hazards
+from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, RESERVED_WORDS
+from maia.permissions.shell_wrappers import Inner, unwrap
+
+ReadScript: TypeAlias = Callable[[str, Folders, int], Script]
+
+MAX_LAYERS = 12
+"""Wrappers around one command beyond this are not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One command, with what the scripts inside its arguments redirect and what is wrong with them."""
+
+    command: Command
+    redirects: tuple[Redirect, ...] = ()
+    barriers: tuple[Barrier, ...] = ()
+    functions: frozenset[str] = frozenset()
+
+
+def command_of(
+    words: tuple[Word, ...],
+    assignments: tuple[Assignment, ...],
+    folders: Folders,
+    level: int,
+    read: ReadScript,
+    layer: int = 0,
+) -> Found:
+    """Everything about one command. `read` analyses a script given as an argument (`bash -c`)."""
+    barriers = [*_assignment_barriers(assignments), *_name_barriers(words)]
+    if barriers and barriers[-1].key == "perm.why.dynamic":
+        return Found(Command(words, assignments, folders, tuple(barriers)))
+    barriers += hazards(words)
+    inner = unwrap(words)
+    if inner is None:
+        return Found(Command(words, assignments, folders, tuple(barriers)))
+    if layer >= MAX_LAYERS:
+        barriers.append(Barrier("firm", "perm.why.too_deep"))
+        return Found(Command(words, assignments, folders, tuple(barriers)))
+    barriers += [*inner.barriers, *_assignment_barriers(inner.assignments)]
+    return _wrapping(Command(words, assignments, folders, tuple(barriers), inner.kind), inner, level, read, layer)
+
+
+def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer: int) -> Found:
+    folders = outer.folders if not inner.elsewhere else None
+    children: list[Command] = []
+    redirects: list[Redirect] = []
+    barriers: list[Barrier] = []
+    functions: set[str] = set()
+    for argv in inner.commands:
+        found = command_of(argv, (), folders, level, read, layer + 1)
+        children.append(found.command)
+        redirects += found.redirects
+        barriers += found.barriers
+        functions |= found.functions
+    for text in inner.scripts:
+        script = read(text, folders, level + 1)
+        children += script.commands
+        redirects += script.redirects
+        barriers += script.barriers
+        functions |= script.functions
+    command = Command(outer.words, outer.assignments, outer.folders, outer.barriers, outer.wrap, tuple(children))
+    return Found(command, tuple(redirects), tuple(barriers), frozenset(functions))
+
+
+def _name_barriers(words: tuple[Word, ...]) -> list[Barrier]:
+    """A command whose name only exists at run time cannot be judged by its name."""
+    if not words:
+        return []
+    name = words[0]
+    if not name.fixed or not name.text:
+        return [Barrier("blind", "perm.why.dynamic", name.source)]
+    if any(char.isspace() for char in name.text):
+        return [Barrier("blind", "perm.why.characters", name.source)]
+    if name.text in RESERVED_WORDS and name.text not in _COMMANDS and not name.quoted:
+        return [Barrier("firm", "perm.why.syntax", name.source)]
+    return []
+
+
+_COMMANDS = ("time", "coproc")
+
+
+def _assignment_barriers(assignments: tuple[Assignment, ...]) -> list[Barrier]:
+    barriers: list[Barrier] = []
+    for assignment in assignments:
+        if DANGEROUS_NAME.match(assignment.name):
+            barriers.append(Barrier("blind", "perm.why.assignment", assignment.name))
+        elif assignment.exported and not HARMLESS_NAME.match(assignment.name):
+            barriers.append(Barrier("flag", "perm.why.assignment", f"{assignment.name}="))
+    return barriers

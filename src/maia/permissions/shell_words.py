@@ -1,0 +1,246 @@
+"""One word of a shell script: the shell's unquoting, done on the syntax tree, with what cannot be known left open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from maia.permissions.script import Word
+from maia.permissions.wildcard import ANY, ONE, SEP
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Values = Callable[[str], "str | None"]
+"""What is known about a variable: its one literal text, `ONE` for something harmless, None for nothing."""
+
+MAX_CHOICES = 64
+
+_PLAIN = re.compile(rb"[\w./:=@%+,-]+\Z")
+_ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
+_QUOTED_ESCAPE = re.compile(r'\\(\n|[$`"\\])')
+_GLOB = re.compile(r"[*?\[]")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_MANY = re.compile(r"\$\{?(?:@|[!#]?\w+\[[@*]\])")
+
+
+def decode(data: bytes) -> str:
+    """Bytes of the script as text again (it was encoded with `surrogatepass`)."""
+    return data.decode("utf-8", "surrogatepass")
+
+
+def build(nodes: Iterable[Node], data: bytes, values: Values) -> Word:
+    """The word that adjacent nodes make together."""
+    pieces = list(nodes)
+    start, end = pieces[0].start_byte, pieces[-1].end_byte
+    raw = data[start:end]
+    if len(pieces) == 1 and _PLAIN.match(raw) and raw.isascii():
+        text = raw.decode("ascii")
+        return Word(text, text, pattern=text)
+    builder = _Builder(data, values)
+    for node, following in zip(pieces, [*pieces[1:], None], strict=True):
+        if node.type == "$" and following is not None and following.type == "string":
+            continue  # `$"…"`, translated text: the dollar is no part of it
+        builder.add(node)
+    return builder.word(decode(raw))
+
+
+class _Builder:
+    """Collects the pieces of one word."""
+
+    def __init__(self, data: bytes, values: Values) -> None:
+        self.data = data
+        self.values = values
+        self.text: list[str] = []
+        self.pattern: list[str] = []
+        self.literal = True
+        self.glob = False
+        self.braces = False
+        self.quoted = False
+
+    def word(self, source: str) -> Word:
+        text = "".join(self.text)
+        choices = _choices(source) if self.braces else ()
+        pattern = "".join(self.pattern) if not self.braces or choices else ANY
+        return Word(
+            choices[0] if choices else text,
+            _joined_lines(source),
+            literal=self.literal,
+            pattern=choices[0] if choices else pattern,
+            braces=self.braces,
+            glob=self.glob,
+            quoted=self.quoted,
+            choices=choices[1:],
+        )
+
+    def add(self, node: Node) -> None:
+        kind = node.type
+        if kind == "raw_string":
+            self._quoted(self._slice(node)[1:-1])
+        elif kind in ("string", "translated_string"):
+            self._string(node)
+        elif kind == "ansi_c_string":
+            self._quoted(ansi_c(self._slice(node)[2:-1]))
+        elif kind in _UNKNOWN:
+            self._unknown(node, in_quotes=False)
+        elif node.child_count and kind in ("concatenation", "command_name", "arithmetic_expansion"):
+            self._children(node)
+        elif kind == "brace_expression":
+            self.braces = True
+            self._bare(self._slice(node))
+        elif any(child.type in _UNKNOWN for child in node.children):
+            self._unknown(node, in_quotes=False)
+        else:
+            self._bare(self._slice(node))
+
+    def _children(self, node: Node) -> None:
+        at = node.start_byte
+        for child in node.children:
+            if child.start_byte > at:
+                self._bare(decode(self.data[at : child.start_byte]))
+            self.add(child)
+            at = child.end_byte
+        if "{" in (raw := decode(self.data[node.start_byte : node.end_byte])) and _BRACES.search(raw):
+            self.braces = True
+
+    def _slice(self, node: Node) -> str:
+        return decode(self.data[node.start_byte : node.end_byte])
+
+    def _quoted(self, text: str) -> None:
+        self.quoted = True
+        self.text.append(text)
+        self.pattern.append(text)
+
+    def _bare(self, source: str) -> None:
+        """Text outside quotes. A backslash makes the next character plain; globs and braces are noted."""
+        plain = _ESCAPE.sub("", source)
+        if _GLOB.search(plain):
+            self.glob = True
+        if _BRACES.search(plain):
+            self.braces = True
+        if "\\" in source:
+            self.quoted = True
+        self.text.append(_ESCAPE.sub(_unescaped, source))
+        self.pattern.append(_GLOB.sub(ONE, _ESCAPE.sub(_unescaped, source)) if self.glob else self.text[-1])
+
+    def _string(self, node: Node) -> None:
+        self.quoted = True
+        inner = node.children[-1] if node.children and node.type == "translated_string" else node
+        at = inner.start_byte + 1
+        for child in inner.children[1:-1]:
+            if child.type not in _UNKNOWN:
+                continue
+            self._quoted(_QUOTED_ESCAPE.sub(_unescaped, decode(self.data[at : child.start_byte])))
+            self._unknown(child, in_quotes=True)
+            at = child.end_byte
+        self._quoted(_QUOTED_ESCAPE.sub(_unescaped, decode(self.data[at : inner.end_byte - 1])))
+
+    def _unknown(self, node: Node, *, in_quotes: bool) -> None:
+        self.literal = False
+        known = self.values(_name(node)) if node.type in ("simple_expansion", "expansion") else None
+        if known is not None:
+            known = known if in_quotes else SEP.join(known.split())
+        elif not in_quotes or _MANY.match(self._slice(node)):
+            known = ANY
+        else:
+            known = ONE
+        if node.type == "arithmetic_expansion":
+            known = ONE
+        self.text.append(known)
+        self.pattern.append(known)
+
+
+_UNKNOWN = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
+
+
+def _name(node: Node) -> str:
+    """The variable of `$x` and `${x}`; empty for every other form, whose value is never known."""
+    wanted = 2 if node.type == "simple_expansion" else 3
+    if node.child_count != wanted or node.children[1].type != "variable_name":
+        return ""
+    return decode(node.children[1].text or b"")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return "" if found.group(1) == "\n" else found.group(1)
+
+
+def _joined_lines(source: str) -> str:
+    return source.replace("\\\n", "") if "\\\n" in source else source
+
+
+_ANSI = re.compile(
+    r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|c(.))",
+    re.DOTALL,
+)
+_ANSI_LETTERS = {
+    "a": 7, "b": 8, "e": 27, "E": 27, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63,
+}  # fmt: skip
+
+
+def ansi_c(body: str) -> str:
+    """The text of `$'…'`. A NUL ends it, as in bash."""
+    out = bytearray()
+    at = 0
+    for found in _ANSI.finditer(body):
+        out += body[at : found.start()].encode("utf-8", "surrogatepass")
+        at = found.end()
+        out += _ansi_bytes(found)
+    out += body[at:].encode("utf-8", "surrogatepass")
+    return bytes(out).split(b"\0")[0].decode("utf-8", "surrogateescape")
+
+
+def _ansi_bytes(found: re.Match[str]) -> bytes:
+    letter, octal, hexa, short, long, control = found.groups()
+    if letter:
+        return bytes([_ANSI_LETTERS[letter]])
+    if octal:
+        return bytes([int(octal, 8) & 0xFF])
+    if hexa:
+        return bytes([int(hexa, 16)])
+    if control:
+        return bytes([ord(control.upper()) & 0x1F])
+    code = int(short or long, 16)
+    return chr(code).encode("utf-8", "surrogatepass") if code <= 0x10FFFF else b"?"
+
+
+def _choices(source: str) -> tuple[str, ...]:
+    """What brace expansion makes of a word without quotes and variables; empty when it is more than we follow."""
+    if re.search(r"['\"\\$`]", source):
+        return ()
+    done, todo = list[str](), [source]
+    while todo:
+        text = todo.pop(0)
+        found = _innermost(text)
+        if found is None:
+            done.append(text)
+            continue
+        start, end, parts = found
+        todo += [text[:start] + part + text[end:] for part in parts]
+        if len(todo) + len(done) > MAX_CHOICES:
+            return ()
+    return tuple(done)
+
+
+def _innermost(text: str) -> tuple[int, int, list[str]] | None:
+    for found in _BRACES.finditer(text):
+        body = found.group()[1:-1]
+        if "," in body:
+            return found.start(), found.end(), body.split(",")
+        span = re.fullmatch(r"(-?\d+|\w)\.\.(-?\d+|\w)(?:\.\.-?\d+)?", body)
+        if span:
+            return found.start(), found.end(), _range(span.group(1), span.group(2))
+    return None
+
+
+def _range(first: str, last: str) -> list[str]:
+    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
+        low, high = sorted((int(first), int(last)))
+        return [str(n) for n in range(low, min(high, low + MAX_CHOICES) + 1)]
+    if len(first) == 1 and len(last) == 1:
+        low, high = sorted((ord(first), ord(last)))
+        return [chr(n) for n in range(low, min(high, low + MAX_CHOICES) + 1)]
+    return [f"{{{first}..{last}}}".replace("{", "").replace("}", "")]
