@@ -192,12 +192,6 @@ def test_a_writer_that_ends_a_moment_later_is_heard_to_its_end(tmp_path: Path) -
     assert (in_brief(end), end.leftovers) == (("exited", 0, "through\na cat\n"), 0)
 
 
-def test_kept_leftovers_go_on_and_may_still_print(tmp_path: Path) -> None:
-    end = shell(tmp_path, "(sleep 0.8; echo heard; echo alive > mark; sleep 0.1) & echo up", keep=True)
-    assert (in_brief(end), end.leftovers) == (("exited", 0, "up\n"), 1 + 1)
-    assert living("sleep 0.8") == []
-
-
 # What it prints -------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 _EMBEDDING: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0/96"), IPv6Network("::ffff:0:0:0/96"))
@@ -16,8 +16,11 @@ _REFUSED: Final = (
     IPv6Network("fec0::/10"),  # site-local, deprecated (RFC 3879)
 )
 
-_METADATA: Final = frozenset({IPv4Address("168.63.129.16")})
-"""Azure's host channel lies in public space; the other clouds' metadata addresses are private or link-local."""
+_REFUSED_V4: Final = (
+    IPv4Network("168.63.129.16/32"),  # Azure's channel to the host lies in public space
+    IPv4Network("192.0.0.0/24"),  # protocol assignments (RFC 6890), Oracle's metadata among them
+    IPv4Network("192.88.99.0/24"),  # 6to4 relays, deprecated (RFC 7526)
+)
 
 _LOCAL_NAMES: Final = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa", "localdomain")
 """Last labels of names that lead inside (RFC 6761, 6762, 8375, ICANN's private-use list)."""
@@ -33,7 +36,7 @@ def is_public(address: str) -> bool:
 
 
 def _is_public4(number: IPv4Address) -> bool:
-    return number.is_global and not number.is_multicast and number not in _METADATA
+    return number.is_global and not number.is_multicast and not any(number in network for network in _REFUSED_V4)
 
 
 def _is_public6(number: IPv6Address) -> bool:
