@@ -75,12 +75,11 @@ class Catalogue:
         return True
 
     def _sentence(self, key: str, n: int | None) -> str:
-        if n is not None:
-            try:
-                return self._messages.ngettext(key, key, n)
-            except KeyError:
-                pass  # a sentence without plural forms may still show {n}
-        return self._messages.gettext(key)
+        """The plural form when there are any, else the one sentence, which may show {n} all the same."""
+        try:
+            return self._messages.ngettext(key, key, 1 if n is None else n)
+        except KeyError:
+            return self._messages.gettext(key)
 
 
 class _Missing(NullTranslations):
