@@ -115,6 +115,8 @@ def suggestions(path: Path, launch: Path) -> list[Path]:
 
     guesses = [launch.joinpath(*path.parts[start:]) for start in range(1, len(path.parts))]
     found = [guess for guess in guesses if guess != path and guess.name and guess.exists()][:1]
+    if found:
+        return found
     parent = path.parent
     while not parent.is_dir() and parent != parent.parent:
         parent = parent.parent
@@ -122,7 +124,7 @@ def suggestions(path: Path, launch: Path) -> list[Path]:
     names = {name.lower(): name for name in _names(parent)}
     near = difflib.get_close_matches(wanted.lower(), names, n=3, cutoff=0.6)
     same_stem = [low for low in names if Path(low).stem == Path(wanted.lower()).stem]
-    return list(dict.fromkeys([*found, *(parent / names[low] for low in (*near, *same_stem))]))
+    return [parent / names[low] for low in dict.fromkeys((*near, *same_stem))]
 
 
 def refuse_special(path: Path, text: str) -> None:

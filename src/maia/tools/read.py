@@ -209,8 +209,11 @@ def _slices(text: str) -> Iterator[str]:
 def _decoded(file: io.BufferedReader, head: bytes) -> Iterator[str]:
     encoding = sniff_encoding(head)
     wrapper = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline=None)
-    while chunk := wrapper.read(_CHUNK):
-        yield chunk
+    try:
+        while chunk := wrapper.read(_CHUNK):
+            yield chunk
+    finally:
+        wrapper.detach()  # the file is closed by whoever opened it
 
 
 def _binary(shown: str, head: bytes, size: int) -> ToolProblem:
