@@ -101,8 +101,9 @@ def _parse(text: str) -> JsonObject:
     try:
         values = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        place = {"line": error.lineno, "column": error.colno}
-        raise _Unusable(f"settings.json.{_json_fault(error)}", **place) from None
+        fault, at = _json_fault(error)
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise _Unusable(f"settings.json.{fault}", line=line, column=column) from None
     except RecursionError:
         raise _Unusable("settings.json.deep") from None
     except ValueError:  # Python refuses integers of more than 4,300 digits
@@ -130,17 +131,19 @@ _JSON_FAULTS = (
 """What `json` says and our word for it. The texts are those of CPython 3.11 to 3.14; others become `other`."""
 
 
-def _json_fault(error: json.JSONDecodeError) -> str:
-    here = error.doc[error.pos : error.pos + 1]
-    if here in ("/", "#") or error.doc[error.pos : error.pos + 2] == "--":
-        return "comment"
-    if here in ("}", "]") and error.doc[: error.pos].rstrip().endswith(","):
-        return "trailing"
-    if here in ("'", "\u2018", "\u201c", "\u201d"):
-        return "quotes"
-    if not error.doc[error.pos :].strip() and not error.msg.startswith("Unterminated"):
-        return "end"
-    return next((word for start, word in _JSON_FAULTS if error.msg.startswith(start)), "other")
+def _json_fault(error: json.JSONDecodeError) -> tuple[str, int]:
+    """What is wrong, in a word of the catalogue, and the position of it."""
+    at, text = error.pos, error.doc
+    before = text[:at].rstrip()
+    if text[at : at + 1] in ("/", "#") or text[at : at + 2] == "--":
+        return "comment", at
+    if text[at : at + 1] in ("}", "]") and before.endswith(","):
+        return "trailing", len(before) - 1
+    if text[at : at + 1] in ("'", "\u2018", "\u201c", "\u201d"):
+        return "quotes", at
+    if not text[at:].strip() and not error.msg.startswith("Unterminated"):
+        return "end", at
+    return next((word for start, word in _JSON_FAULTS if error.msg.startswith(start)), "other"), at
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
