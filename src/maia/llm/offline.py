@@ -27,15 +27,11 @@ from maia.core.types import (
     UserMessage,
 )
 from maia.llm.count import compact_json
+from maia.llm.endpoint import OFFLINE, OFFLINE_WINDOW
 from maia.llm.offline_plans import carry_out
 from maia.llm.offline_requests import Lang, language_of, understand
 from maia.llm.offline_script import ScriptedWire, read_script
 from maia.llm.offline_steps import Scene, Step
-
-OFFLINE: Final = "offline"
-"""Name of the model and of its provider."""
-
-OFFLINE_WINDOW: Final = 100_000
 
 SCRIPT_VARIABLE: Final = "MAIA_OFFLINE_SCRIPT"
 

@@ -52,8 +52,7 @@ from maia.core.types import (
     ToolMessage,
     Usage,
 )
-
-PROVIDER = "offline"
+from maia.llm.endpoint import OFFLINE
 
 Action: TypeAlias = tuple[str, JsonValue]
 Answer: TypeAlias = tuple[Action, ...]
@@ -102,7 +101,7 @@ class ScriptedWire:
 
     @property
     def provider(self) -> str:
-        return PROVIDER
+        return OFFLINE
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[WireEvent]:
         play = _Play(request, self.played)
@@ -198,7 +197,7 @@ class _Play:
         return ToolCallDrafted(len(self.parts) + len(self.broken) - 1, value["name"], chars)
 
     def _message(self) -> AssistantMessage:
-        return AssistantMessage(tuple(self.parts), self.request.model, PROVIDER)
+        return AssistantMessage(tuple(self.parts), self.request.model, OFFLINE)
 
 
 def _texts(value: JsonValue) -> list[str]:
