@@ -86,8 +86,9 @@ class _CommandJudge:
             return [strict, *inner]
         files = operand_parts(command, self.rules, self.place)
         own = self._own(command, inner)
-        covered = own.verdict is Verdict.ALLOW and own.rule is not None and self._covers_inner(own.rule, command)
-        return [own, *files, *(part for part in inner if not covered or part.verdict is not Verdict.ASK or part.rule)]
+        if own.verdict is Verdict.ALLOW and own.rule is not None and self._covers_inner(own.rule, command):
+            inner = [part for part in inner if part.reason is not NO_RULE]
+        return [own, *files, *inner]
 
     def _strict(self, command: Command) -> DecisionPart | None:
         """The first deny or ask rule that meets the command; one that only may meet it asks."""

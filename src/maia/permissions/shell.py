@@ -55,6 +55,10 @@ def _analyse_from(script: str, folders: Folders, level: int) -> Script:
     walker = _Walker(data, level, known_values(root, data))
     if root.has_error:
         walker.bar("firm", "perm.why.syntax")
+    if not (_BLANK.fullmatch(data, 0, root.start_byte) and _BLANK.fullmatch(data, root.end_byte)):
+        walker.bar("firm", "perm.why.characters")
+    if _SUBSCRIPT_CODE.search(script):
+        walker.bar("blind", "perm.why.dynamic", "$((…))")
     walker.walk(root, folders, 0)
     return Script(tuple(walker.commands), tuple(walker.redirects), tuple(walker.barriers), frozenset(walker.functions))
 
@@ -147,7 +151,7 @@ class _Walker:
         if redirects is None:
             return self._statement(node, folders, depth)
         if node.type == "command":
-            further = [group for child in redirects for group in self._further(child)]
+            further = [word for child in redirects for word in self._further(child)]
             after = self._command(node, folders, depth, further)
         else:
             after = self._statement(node, folders, depth)
@@ -270,7 +274,7 @@ class _Walker:
 
     # Commands
 
-    def _command(self, node: Node, folders: Folders, depth: int, further: Sequence[list[Node]] = ()) -> _After:
+    def _command(self, node: Node, folders: Folders, depth: int, further: Sequence[Word] = ()) -> _After:
         assignments: list[Assignment] = []
         groups: list[list[Node]] = []
         end = -1
@@ -289,7 +293,7 @@ class _Walker:
             end = child.end_byte
             if child.child_count and kind not in _REDIRECTS and kind != "variable_assignment":
                 self.scan(child, folders, depth)
-        words = self._split(self._word(group) for group in [*groups, *further])
+        words = self._split([*map(self._word, groups), *further])
         return self._run(words, tuple(assignments), folders)
 
     def _run(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...], folders: Folders) -> _After:
@@ -366,7 +370,7 @@ class _Walker:
 
         The grammar puts the whole list inside (`cd a && git 2>&1 push`), bash only its last command.
         """
-        self._check_gaps(node)
+        self._check_gaps(node, _DASH_OR_BLANK)
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         bodies = [child for child in node.children if child.is_named and child.type not in _REDIRECTS]
         if len(bodies) != 1:
@@ -396,10 +400,14 @@ class _Walker:
                 after = _After(_union(after.ok, moved.ok), _union(after.failed, moved.failed))
         return after
 
-    def _further(self, node: Node) -> list[list[Node]]:
+    def _further(self, node: Node) -> list[Word]:
         if node.type == "file_redirect":
-            return self._redirect_words(node)[1][1:]
-        return [[child] for child in node.children if node.type == "heredoc_redirect" and child.type in _ARGUMENTS]
+            return [self._word(group) for group in self._redirect_words(node)[1][1:]]
+        if node.type != "heredoc_redirect":
+            return []
+        words = [self._word([child]) for child in node.children if child.type in _ARGUMENTS]
+        dashed = self.data[: node.start_byte].rstrip(b" \t").endswith((b" -", b"\t-"))
+        return [Word("-", "-", pattern="-"), *words] if dashed else words
 
     def _redirect(self, node: Node, folders: Folders, depth: int) -> _After:
         after = _After(folders, folders)
@@ -410,9 +418,24 @@ class _Walker:
             self.scan(node, folders, depth)
         else:
             for child in node.children:
-                if child.is_named and child.type not in _HEREDOC_PARTS:
+                if child.type == "heredoc_body":
+                    self._heredoc_body(node, child, folders, depth)
+                elif child.is_named and child.type not in _HEREDOC_PARTS:
                     after = self.walk(child, after.either, depth + 1)
         return after
+
+    def _heredoc_body(self, node: Node, body: Node, folders: Folders, depth: int) -> None:
+        """Without quotes around its end word a here-document is expanded; the grammar does not see backticks in it."""
+        start = next((child for child in node.children if child.type == "heredoc_start"), None)
+        if start is not None and re.search(rb"['\"\\]", start.text or b""):
+            return
+        self.scan(body, folders, depth)
+        text = shell_words.decode(body.text or b"")
+        for found in re.finditer(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`?", text, re.DOTALL):
+            self.bar("firm", "perm.why.substitution", found.group()[:40])
+            script = _analyse_from(re.sub(r"\\([`$\\])", r"\1", found.group(1)), folders, self.level + 1)
+            self.commands += script.commands
+            self.redirects += script.redirects
 
     def _file_redirect(self, node: Node, folders: Folders) -> None:
         operator, groups = self._redirect_words(node)
@@ -477,20 +500,26 @@ class _Walker:
         if assigned and DANGEROUS_NAME.match(assigned.group(1)):
             self.bar("blind", "perm.why.assignment", assigned.group(1))
 
-    def _check_gaps(self, node: Node) -> None:
+    def _check_gaps(self, node: Node, allowed: re.Pattern[bytes] | None = None) -> None:
         """Between two parts of a statement only blanks, line ends and continuations may stand.
 
         The grammar takes other characters for blanks (a carriage return, for one) that bash puts into a word.
         """
         at = node.start_byte
         for child in node.children:
-            if child.start_byte > at and not _BLANK.fullmatch(self.data, at, child.start_byte):
+            if child.start_byte > at and not (allowed or _BLANK).fullmatch(self.data, at, child.start_byte):
                 self.bar("firm", "perm.why.characters")
                 return
             at = child.end_byte
+        if node.child_count and not _BLANK.fullmatch(self.data, at, node.end_byte):
+            self.bar("firm", "perm.why.characters")
 
 
+_SUBSCRIPT_CODE = re.compile(r"\w\[[^\]\n]*(?:\$\(|`)")
+"""A substitution inside a subscript runs when bash evaluates the text as arithmetic, even where it was quoted data."""
 _BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_DASH_OR_BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*(?:[ \t]-[ \t]*)?")
+"""The grammar loses a lone dash before a here-document (`git commit -F - <<EOF`); `_further` finds it again."""
 
 
 def path_of(word: Word) -> str:

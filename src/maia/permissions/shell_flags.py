@@ -19,12 +19,13 @@ Words: TypeAlias = tuple[Word, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Options of one program: `writes` change files, `runs` start programs, `codes` carry code. `values` as in `has_flag`."""
+    """Options of one program: `writes` change files, `runs` start programs, `codes` carry code. `values`, `attached` as in `has_flag`."""
 
     writes: str = ""
     runs: str = ""
     codes: str = ""
     values: str = ""
+    attached: str = ""
 
 
 _SSH = _Row(runs="-F --proxy-command")
@@ -48,7 +49,7 @@ _TABLE: dict[str, _Row] = {
     "jq": _Row(runs="-f --from-file", values=""),
     "diff": _Row(), "wget": _Row(runs="--use-askpass"),
     "install": _Row(runs="--strip-program"),
-    "python": _PYTHON, "perl": _Row(codes="-e -E", values="0CDFIMVdilmx"), "ruby": _Row(codes="-e", values="CEFIKTWrx0"),
+    "python": _PYTHON, "perl": _Row(codes="-e -E", values="I", attached="0CDFMVdilmx"), "ruby": _Row(codes="-e", values="CEFIKr", attached="0TWxi"),
     "node": _Row(codes="-e -p --eval --print", values="rC"), "nodejs": _Row(codes="-e -p --eval --print", values="rC"),
     "bun": _Row(codes="-e -p --eval --print"), "php": _Row(codes="-r -R -B -E --run --process-code", values="Sctdfz"),
     "lua": _Row(codes="-e"), "luajit": _Row(codes="-e"), "Rscript": _Row(codes="-e"), "R": _Row(codes="-e"), "julia": _Row(codes="-e -E --eval --print"),
@@ -112,7 +113,7 @@ def _from_row(row: _Row, rest: Words) -> list[Barrier]:
     )
     found: list[Barrier] = []
     for flags, kind, key in kinds:
-        word = has_flag(rest, *flags.split(), values=row.values) if flags else None
+        word = has_flag(rest, *flags.split(), values=row.values, attached=row.attached) if flags else None
         if word is not None:
             found.append(Barrier(kind, key, word.source.partition("=")[0]))
     return found
@@ -222,7 +223,7 @@ def _ssh_options(words: Words) -> list[Barrier]:
     """`-o ProxyCommand=…` and its like run a program on this machine."""
     text = " ".join(word.text for word in words[1:])
     runs = re.search(
-        r"(?i)\b(?:Proxy|Local|KnownHosts|AuthorizedKeys|Match\s+exec)\w*Command|PermitLocalCommand|PKCS11Provider|SecurityKeyProvider",
+        r"(?i)(?:Proxy|Local|KnownHosts|AuthorizedKeys|Match\s+exec)\w*Command|PermitLocalCommand|PKCS11Provider|SecurityKeyProvider",
         text,
     )
     return [Barrier("blind", "perm.why.runs", "-o")] if runs else []

@@ -112,11 +112,11 @@ def _meant(name: str, names: frozenset[str]) -> str | None:
     return next((full for full in sorted(names) if name and full.startswith(name)), None)
 
 
-def has_flag(words: tuple[Word, ...], *wanted: str, values: str = "") -> Word | None:
+def has_flag(words: tuple[Word, ...], *wanted: str, values: str = "", attached: str = "") -> Word | None:
     """The first word that is one of these options: `-o` also in `-ro` and `-oFILE`, `--out` for `--output=x`.
 
-    `values` are short options that take a value, so that a cluster is not read beyond them. Words behind `--` are no
-    options.
+    `values` are short options that take a value and `attached` those that take one only in the same word, so that a
+    cluster is not read beyond them. Words behind `--` are no options.
     """
     letters = "".join(flag[1] for flag in wanted if re.fullmatch(r"-\w", flag))
     longs = [flag for flag in wanted if len(flag) > 2]
@@ -133,9 +133,9 @@ def has_flag(words: tuple[Word, ...], *wanted: str, values: str = "") -> Word | 
             if any(long == name or (len(name) > 4 and long.startswith(name)) for long in longs):
                 return word
         elif len(text) > 1 and text.startswith("-"):
-            if text.partition("=")[0] in longs or _in_cluster(text, letters, values):
+            if text.partition("=")[0] in longs or _in_cluster(text, letters, values + attached):
                 return word
-            skip = text[-1] in values and _ends_with_value_option(text, values)
+            skip = text[-1] in values and _ends_with_value_option(text, values + attached)
     return None
 
 
