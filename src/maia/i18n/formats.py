@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import date  # imported by whoever has a date, not at every start
 
 _THOUSANDS = {"fr": "\u202f", "en": ","}
 _DECIMAL = {"fr": ",", "en": "."}
