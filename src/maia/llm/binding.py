@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from maia.core.errors import NotConfigured, SettingsProblem, UsageProblem
@@ -130,6 +129,8 @@ def version_of(name: str) -> tuple[int, ...]:
 
 def suggestions(models: Sequence[ModelInfo], word: str, most: int = 3) -> list[str]:
     """Names close to a word that names no model, the closest first; the first listed where none is close."""
+    from difflib import get_close_matches  # only when a name is wrong
+
     by_low = {model.id.lower(): model.id for model in reversed(models)}
     close = get_close_matches(word.lower(), by_low, most, 0.5)
     pieces = [name for name in _sharing(by_low, word.lower()) if name not in close]

@@ -168,4 +168,5 @@ def check_row(check: Check) -> JsonObject:
 
 def verdict(checks: Sequence[Check]) -> CheckState:
     """The worst of the findings."""
-    return min((check.state for check in checks), key=get_args(CheckState).index, default="skipped")
+    states: list[CheckState] = [check.state for check in checks] or ["skipped"]
+    return min(states, key=get_args(CheckState).index)

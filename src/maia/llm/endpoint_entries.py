@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, Final, cast, get_args
 
 from maia.core.events import Notice
@@ -74,6 +73,8 @@ def _fields(entry: JsonObject, where: str, notices: list[Notice]) -> JsonObject:
     for raw, value in entry.items():
         name = known.get(re.sub(r"[_-]", "", raw).lower())
         if name is None:
+            from difflib import get_close_matches  # only when a name is wrong
+
             close = get_close_matches(raw, _FIELDS, 1)
             values = {"setting": where, "name": raw, "close": close[0] if close else ", ".join(_FIELDS)}
             notices.append(Notice("warn", "models.unknown_field", values))
