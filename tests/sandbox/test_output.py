@@ -1,4 +1,5 @@
 import codecs
+import os
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,20 @@ def test_a_line_without_end_does_not_pile_up() -> None:
     output.finish()
     assert held < 100_000
     assert output.total_chars == 10_000_000
+
+
+def test_rubbing_out_a_long_line_takes_no_time() -> None:
+    assert printed(b"a" * 100_000 + b"\b" * 100_000 + b"x\n").text == "x\n"
+
+
+def test_files_of_last_week_make_room(tmp_path: Path) -> None:
+    old, young, other = (tmp_path / name for name in ("output-old.txt", "output-young.txt", "mine.txt"))
+    for path in (old, young, other):
+        path.write_text("")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    printed(b"x" * 100, max_chars=50, folder=tmp_path)
+    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
 
 
 def test_an_endless_progress_line_does_not_pile_up() -> None:

@@ -63,6 +63,7 @@ def test_a_program_runs_without_a_shell(tmp_path: Path) -> None:
         pytest.param("setsid sleep {0} & sleep {0}", id="one that left the session"),
         pytest.param("(setsid sleep {0} >/dev/null 2>&1 &); sleep 0.2; sleep {0}", id="an orphan in its own session"),
         pytest.param("setsid bash -c 'setsid sleep {0} & exec sleep {0}' & sleep {0}", id="two sessions deep"),
+        pytest.param("(env -i setsid sleep {0} &); sleep {0}", id="an orphan without our environment"),
         pytest.param("trap 'echo later; sleep {0}' TERM; sleep {0}", id="a trap that goes on"),
     ],
 )

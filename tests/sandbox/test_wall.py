@@ -218,6 +218,28 @@ def test_commits_work_in_a_subfolder_and_in_a_worktree(kind: WallName, launch: P
     assert in_brief(behind(kind, Places(worktree, home, temporary=()), COMMIT + " | head -1")) == ("exited", 0, "one\n")
 
 
+def test_a_launch_folder_inside_a_hidden_place_is_there(kind: WallName, home: Path) -> None:
+    workspace = home / ".maia/workspaces/one"
+    workspace.mkdir(parents=True)
+    (workspace / "f").write_text("mine")
+    end = behind(kind, Places(workspace, home, temporary=()), "cat f; echo x > g; cat ../../settings.json; ls ..; pwd")
+    assert end.output.startswith("mine")
+    assert "an API key" not in end.output
+    assert (workspace / "g").read_text() == "x\n"
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_agent_that_signs_is_hidden_unless_keys_are_shown(kind: WallName, launch: Path, shown: bool) -> None:
+    address = launch.parent / "agent.sock"
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.bind(str(address))
+        agent.listen()
+        where = places(launch, agent=address, readable=(launch.parent / ".ssh",) if shown else ())
+        end = behind(kind, where, f"python3 -c 'import socket; socket.socket(1).connect(\"{address}\")'")
+    if kind == "bubblewrap":  # Landlock has no say about sockets that have a name
+        assert (end.exit_code == 0) is shown
+
+
 # What only bubblewrap can ---------------------------------------------------------------------------------------------
 
 

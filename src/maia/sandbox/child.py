@@ -112,6 +112,7 @@ class Child:
         finally:
             os.close(write_end)
         self._pid = self._popen.pid
+        self._pipe_name = f"pipe:[{os.fstat(self._pipe).st_ino}]"
         self._since = tree.start_of(self._pid)
         self._over: asyncio.Future[End] = self._loop.create_future()
         self._drained: asyncio.Future[None] = self._loop.create_future()
@@ -211,8 +212,7 @@ class Child:
             await asyncio.sleep(_STOP_POLL)
             if self._has_exited() and not self._tree():
                 break
-        else:
-            self.kill()
+        self.kill()
         await self._is_drained(PIPE_GRACE)
 
     def kill(self) -> None:
@@ -249,7 +249,7 @@ class Child:
             tree.signal_all([process for process in found if process.pid != self._pid], what)
 
     def _tree(self) -> list[tree.Process]:
-        return tree.started_by(self._pid, self._since, self._mark)
+        return tree.started_by(self._pid, self._since, self._mark, self._pipe_name)
 
     async def _left(self, until: float) -> list[tree.Process]:
         """Who is still there at the time `until` of the loop, once the command itself has ended."""

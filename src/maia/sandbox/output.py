@@ -16,6 +16,9 @@ from maia.core.text import cut_middle
 FILE_CAP: Final = 50_000_000
 """Bytes of a command's output that are kept in its file; what comes after is counted only."""
 
+KEPT_SECONDS: Final = 7 * 86_400.0
+"""How long such a file is kept."""
+
 _LINE_CAP: Final = 8_192
 _ESCAPE_CAP: Final = 4_096
 
@@ -34,11 +37,6 @@ def _escape() -> re.Pattern[str]:
 def _begun_escape() -> re.Pattern[str]:
     """The same, where the text ends before the sequence does."""
     return re.compile(r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*|\x1b[\]PX^_][^\x07\x1b\x9c]*\x1b?|\x1b[ -/]*)\Z")
-
-
-@cache
-def _rubbed_out() -> re.Pattern[str]:
-    return re.compile("[^\n\b]\b")
 
 
 class _Stripper:
@@ -68,12 +66,21 @@ def fold_line(line: str) -> str:
 
     The line comes without its line feed; a carriage return before it is the line end of another system.
     """
-    while "\b" in line:
-        shorter = _rubbed_out().sub("", line)
-        line = shorter if shorter != line else line.replace("\b", "")
+    if "\b" in line:
+        line = _rub_out(line)
     if "\r" not in line:
         return line
     return line.rstrip("\r").rpartition("\r")[2]
+
+
+def _rub_out(line: str) -> str:
+    kept: list[str] = []
+    for char in line:
+        if char != "\b":
+            kept.append(char)
+        elif kept and kept[-1] != "\r":
+            kept.pop()
+    return "".join(kept)
 
 
 def fold_lines(text: str) -> str:
@@ -151,8 +158,11 @@ class _Saved:
 
 
 def _new_file(folder: Path) -> tuple[Path, BinaryIO]:
-    """A file of one's own, readable by nobody else."""
+    """A file of one's own, readable by nobody else. Files of old outputs go, so that they do not fill the disk."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for old in folder.glob("output-*.txt"):
+        if time.time() - old.stat().st_mtime > KEPT_SECONDS:
+            old.unlink(missing_ok=True)
     path = folder / f"output-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}.txt"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     return path, os.fdopen(handle, "wb", buffering=0)

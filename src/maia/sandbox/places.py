@@ -52,7 +52,8 @@ DOORS_OUT: Final = (
 )
 """Sockets through which a command could have something run outside: read-only does not stop a connection."""
 
-DOORS_IN_TMP: Final = ("tmux-*", "ssh-*", "screens", "dbus-*")
+DOORS_IN_TMP: Final = ("tmux-*", "screens", "dbus-*")
+_AGENTS_IN_TMP: Final = "ssh-*"
 
 CACHES: Final = (
     ".cache/pip",
@@ -103,9 +104,18 @@ def temporary_folders() -> tuple[Path, ...]:
     return tuple(dict.fromkeys((Path("/tmp"), Path("/var/tmp"), Path(os.environ.get("TMPDIR") or "/tmp"))))
 
 
+def ssh_agent() -> Path | None:
+    """The socket of the person's ssh agent, which signs for whoever reaches it."""
+    named = os.environ.get("SSH_AUTH_SOCK")
+    return Path(named) if named else None
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What the person's launch and settings say. `readable` are hidden places shown after all."""
+    """What the person's launch and settings say. `readable` are hidden places shown after all.
+
+    With `~/.ssh` among them the agent's socket is shown too.
+    """
 
     launch: Path
     home: Path
@@ -114,6 +124,7 @@ class Places:
     readable: tuple[Path, ...] = ()
     network: bool = True
     temporary: tuple[Path, ...] = field(default_factory=temporary_folders)
+    agent: Path | None = field(default_factory=ssh_agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,8 @@ def lay_out(places: Places) -> Layout:
     )
     own = places.home / ".maia"
     open_to_see = tuple(_existing(places.readable))
-    hidden = tuple(path for path in _existing(_secret_places(places.home)) if path not in open_to_see)
+    secret = (*_secret_places(places.home), *(() if places.home / ".ssh" in open_to_see else _agents(places.agent)))
+    hidden = tuple(path for path in _existing(secret) if path not in open_to_see)
     return Layout(
         writable=tuple(path for path in writable if path.is_dir()),
         read_only=tuple(path for path in _existing(inside) if any(path.is_relative_to(root) for root in writable)),
@@ -154,6 +166,12 @@ def _secret_places(home: Path) -> Iterator[Path]:
     yield from map(Path, DOORS_OUT)
     for pattern in DOORS_IN_TMP:
         yield from Path("/tmp").glob(pattern)
+
+
+def _agents(named: Path | None) -> Iterator[Path]:
+    yield from Path("/tmp").glob(_AGENTS_IN_TMP)
+    if named is not None:
+        yield named
 
 
 def _existing(paths: Iterable[Path]) -> Iterator[Path]:

@@ -46,16 +46,17 @@ def _row(pid: str) -> Process | None:
     return Process(int(pid), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
 
 
-def started_by(leader: int, since: int, mark: str) -> list[Process]:
+def started_by(leader: int, since: int, mark: str, pipe: str = "") -> list[Process]:
     """Every living process of the command whose group leader is, or was, `leader`; the leader first if it lives.
 
-    A process belongs to it when it is in its group or session, descends from one that does, or carries `mark` in its
-    environment. `since` is the leader's `started`: older processes cannot carry the mark. maia itself is never among
-    them.
+    A process belongs to it when it is in its group or session, descends from one that does, carries `mark` in its
+    environment, or writes to its `pipe` (`pipe:[NUMBER]`). `since` is the leader's `started`: older processes do
+    neither. maia itself is never among them.
     """
     rows = table()
     ours = {row.pid for row in rows.values() if leader in (row.pid, row.group, row.session)}
-    ours |= {row.pid for row in rows.values() if row.started >= since and row.pid not in ours and _carries(row, mark)}
+    others = [row for row in rows.values() if row.started >= since and row.pid not in ours]
+    ours |= {row.pid for row in others if _carries(row, mark) or _writes_to(row, pipe)}
     children: dict[int, list[int]] = {}
     for row in rows.values():
         children.setdefault(row.parent, []).append(row.pid)
@@ -81,6 +82,17 @@ def _carries(row: Process, mark: str) -> bool:
     except OSError:
         return False
     return f"{MARK}={mark}".encode() in environ.split(b"\0")
+
+
+def _writes_to(row: Process, pipe: str) -> bool:
+    """Also who cleared the environment and left the session still has the command's output."""
+    for handle in (1, 2):
+        try:
+            if os.readlink(f"/proc/{row.pid}/fd/{handle}") == pipe:
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def signal_all(processes: Iterable[Process], what: signal.Signals) -> None:

@@ -140,7 +140,10 @@ def find_wall(mode: Mode, places: Places, *, which: Callable[[str], str | None] 
 _HINTS: Final = (
     ("write", r"Read-only file system|EROFS|Device or resource busy"),
     ("network", r"Could not resolve host|Network is unreachable|Temporary failure in name res|ENOTFOUND|EAI_AGAIN"),
-    ("secret", r"[Pp]ermission denied \(publickey|could not read Username|Host key verification|docker\.sock"),
+    (
+        "secret",
+        r"[Pp]ermission denied \(publickey|could not read Username|Host key verif|gpg failed to sign|docker\.sock",
+    ),
 )
 """What a command says when the wall is in its way, by what the wall forbids."""
 
