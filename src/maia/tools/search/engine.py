@@ -40,7 +40,7 @@ _RG_ALWAYS: Final = (
 
 _SIMPLE_NAME: Final = re.compile(r"[\w.*?\-+@ ,{}]+")
 _ROW: Final = re.compile(rb"^([^\0\n]*)\0(\d+)([:-])(.*)$", re.MULTILINE)
-_COUNT: Final = re.compile(rb"^([^\0]*)\0(\d+)$", re.MULTILINE)
+_COUNT: Final = re.compile(rb"^([^\0]*)\0(\d+)\r?$", re.MULTILINE)  # --crlf ends ripgrep's own lines too
 _BINARY: Final = re.compile(
     rb"^([^\0\n]*): (?:WARNING: stopped searching binary file|binary file matches)", re.MULTILINE
 )
