@@ -50,13 +50,15 @@ class GlobTool:
         searching.refuse_empty("pattern", given)
         base, pattern = split_base(given)
         folder = values["path"] or "."
-        return GlobArgs(pattern, os.path.join(folder, base) if base else folder, given)
+        if not base:
+            return GlobArgs(pattern, folder, given)
+        return GlobArgs(f"/{pattern}", os.path.join(folder, base), given)  # the slash: not at any depth below
 
     def needs(self, args: GlobArgs, launch: Path) -> tuple[Need, ...]:
         return paths.needed("Glob", args.path, launch)
 
     def preview(self, args: GlobArgs) -> str:
-        return args.given if args.path == "." or args.given != args.pattern else f"{args.pattern} ({args.path})"
+        return args.given if args.path == "." or args.pattern.startswith("/") else f"{args.pattern} ({args.path})"
 
     def lock_key(self, args: GlobArgs, launch: Path) -> str | None:
         return None
@@ -66,7 +68,11 @@ class GlobTool:
 
     async def run(self, args: GlobArgs, hands: Hands) -> ToolResult:
         place = searching.place_of("Glob", args.path, hands)
-        named = None if not WILD.isdisjoint(args.pattern) else await in_thread(lambda: _named(place.root, args.pattern))
+        named = (
+            None
+            if not WILD.isdisjoint(args.pattern)
+            else await in_thread(lambda: _named(place.root, args.pattern.lstrip("/")))
+        )
         if named is not None:
             root, pattern = named
             if pattern:
