@@ -154,7 +154,7 @@ def failure_from_exception(error: BaseException, host: str) -> Failure:
     kind: FailureKind = "other"
     if names & {"TimeoutException", "TimeoutError", "APITimeoutError"}:
         kind = "timeout"
-    elif names & {"TransportError", "InvalidURL", "OSError", "APIConnectionError", "UnicodeError"}:
+    elif names & _NETWORK:
         kind = "network"
     words: list[str] = []
     link: BaseException | None = error
@@ -166,6 +166,12 @@ def failure_from_exception(error: BaseException, host: str) -> Failure:
     if any("CERTIFICATE_VERIFY_FAILED" in word for word in words):
         code = "certificate"
     return Failure(kind, host, code=code, provider_text=clean(": ".join(words)))
+
+
+_NETWORK: Final = frozenset(
+    {"NetworkError", "ProtocolError", "ProxyError", "UnsupportedProtocol", "TransportError", "APIConnectionError"}
+    | {"OSError", "UnicodeError", "ImportError", "error"}  # `zlib.error`: a body that is not what its header says
+)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

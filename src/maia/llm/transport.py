@@ -1,14 +1,19 @@
-"""HTTP to one model server: a client made on first use, bounded waiting, nothing followed to another host."""
+"""HTTP to one model server: connected on first use, bounded waiting, nothing followed to another host.
+
+Works on `httpcore2`, the engine below httpx2: half the CPU at start-up of the whole client, and nothing of what a
+client adds (cookies, netrc, redirects, proxies from the environment) happens unasked.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from maia import __version__
 from maia.core.errors import ModelFailed
@@ -18,13 +23,13 @@ from maia.llm.errors import failure_from_exception, failure_from_response, witho
 from maia.llm.target import WireTarget
 
 if TYPE_CHECKING:
-    import ssl
-
-    import httpx2
+    import httpcore2
 
 MAX_ERROR_BYTES: Final = 256 * 1024
 MAX_JSON_BYTES: Final = 32 * 1024 * 1024
 LIST_TIMEOUT: Final = 15.0
+KEEP_ALIVE: Final = 50.0
+_SAFE: Final = "/%:@!$&'()*+,;=~-._"
 _LOOPBACK: Final = ("localhost", "::1", "0.0.0.0", "::")
 
 
@@ -59,8 +64,8 @@ class Reply:
 
 
 def preload() -> None:
-    """Import the HTTP client, for a door that has a quiet moment after its first paint."""
-    import httpx2  # noqa: F401 # pyright: ignore[reportUnusedImport] - imported for its effect on the next call
+    """Import the HTTP engine, for a door that has a quiet moment after its first paint."""
+    import maia.llm.paced  # noqa: F401 # pyright: ignore[reportUnusedImport] - imported for its effect on the next call
 
 
 def join_url(base: str, path: str) -> str:
@@ -83,7 +88,7 @@ class Channel:
         self.secrets = tuple(_secrets(target))
         path = debug_path(os.environ)
         self._log = DebugLog(path, self.secrets) if path else None
-        self._client: httpx2.AsyncClient | None = None
+        self._pool: httpcore2.AsyncConnectionPool | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @asynccontextmanager
@@ -92,119 +97,158 @@ class Channel:
     ) -> AsyncGenerator[Reply]:
         """Send a request and give its answer while the context is open. Leaving it closes an unread answer.
 
-        Raises `CallFailed` when no answer came, also from reading the body; `timeout` bounds each silence.
+        Raises `CallFailed` when no answer came, also from reading the body; `timeout` bounds each silence, in seconds.
         """
         try:
-            async with self._open(method, url, body, timeout) as response:
-                headers = {name.lower(): value for name, value in response.headers.items()}
-                if self._log:
-                    self._log.answer(response.status_code, headers)
-                async with aclosing(self._chunks(response)) as chunks:
-                    yield Reply(response.status_code, headers, chunks)
-        except CallFailed:
-            raise
+            async with self._open(method, url, body, timeout or self.target.idle_timeout) as reply:
+                yield reply
         except (Exception, asyncio.CancelledError) as error:
             if self._log:
                 self._log.end(type(error).__name__)
-            if isinstance(error, asyncio.CancelledError) or not self._is_http_error(error):
+            if isinstance(error, (CallFailed, asyncio.CancelledError)) or not _is_http_error(error):
                 raise
             # `from None`: an HTTP library's exception may quote headers, and with them the key.
             raise CallFailed(without(failure_from_exception(error, self.host), self.secrets)) from None
 
     async def aclose(self) -> None:
         """Close the kept connections. The next call opens new ones."""
-        client, self._client = self._client, None
-        if client is not None and self._loop is asyncio.get_running_loop():
-            await client.aclose()
+        pool, self._pool = self._pool, None
+        if pool is not None and self._loop is asyncio.get_running_loop():
+            await pool.aclose()
 
     @asynccontextmanager
-    async def _open(
-        self, method: str, url: str, body: bytes | None, timeout: float | None
-    ) -> AsyncGenerator[httpx2.Response]:
-        import httpx2
-
-        client = self._ready()
-        idle = timeout or self.target.idle_timeout
-        limits = httpx2.Timeout(idle, connect=min(self.target.connect_timeout, idle), pool=None)
+    async def _open(self, method: str, url: str, body: bytes | None, idle: float) -> AsyncGenerator[Reply]:
+        connect = min(self.target.connect_timeout, idle)
+        limits = {"connect": connect, "read": idle, "write": idle, "pool": None}
         for _ in range(3):
             if self._log:
                 self._log.request(method, url, body or b"")
-            request = client.build_request(method, url, content=body, headers=self._headers(), timeout=limits)
-            response = await client.send(request, stream=True)
-            try:
-                moved = self._moved(response)
+            async with self._ready().stream(
+                method, _parsed(url), headers=self._headers(), content=body, extensions={"timeout": limits}
+            ) as response:
+                headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in response.headers}
+                if self._log:
+                    self._log.answer(response.status, headers)
+                moved = _moved(url, response.status, headers.get("location", ""))
                 if moved is None:
-                    yield response
+                    async with aclosing(self._chunks(response, headers)) as chunks:
+                        yield Reply(response.status, headers, chunks)
                     return
                 url = moved
-            finally:
-                await response.aclose()
         raise CallFailed(Failure("not_llm", self.host, 308, provider_text=f"redirected again and again → {url}"))
 
-    def _moved(self, response: httpx2.Response) -> str | None:
-        """Where a redirect leads that may be followed: same host, same method, and never from TLS to plain text."""
-        if response.status_code not in (307, 308) or "location" not in response.headers:
-            return None
-        old, new = response.request.url, response.request.url.join(response.headers["location"])
-        same = (old.scheme, old.host, old.port) == (new.scheme, new.host, new.port)
-        upgraded = old.host == new.host and (old.scheme, new.scheme) == ("http", "https")
-        return str(new) if same or upgraded else None
-
-    async def _chunks(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
-        encoded = response.headers.get("content-encoding", "identity") != "identity"
-        async for chunk in response.aiter_bytes() if encoded else response.aiter_raw():
-            if self._log:
-                self._log.chunk(chunk)
-            yield chunk
+    async def _chunks(self, response: httpcore2.Response, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
+        # None was asked for, as compressed streams arrive in lumps; some gateways compress all the same.
+        unpack = zlib.decompressobj(47) if headers.get("content-encoding", "") in ("gzip", "deflate") else None
+        async with aclosing(response.aiter_stream()) as raw:
+            async for chunk in raw:
+                data = unpack.decompress(chunk) if unpack else chunk
+                if self._log:
+                    self._log.chunk(data)
+                yield data
         if self._log:
             self._log.end("end")
 
-    def _ready(self) -> httpx2.AsyncClient:
-        import httpx2
+    def _ready(self) -> httpcore2.AsyncConnectionPool:
+        import httpcore2
+
+        from maia.llm.paced import PacedBackend
 
         loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            parts = urlsplit(self.target.base_url)
-            transport = httpx2.AsyncHTTPTransport(
-                verify=_tls(parts.scheme == "https"),
-                trust_env=False,
-                proxy=_proxy(self.target.base_url),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=4, keepalive_expiry=50.0),
+        if self._pool is None or self._loop is not loop:
+            proxy = _proxy(self.target.base_url)
+            self._pool = httpcore2.AsyncConnectionPool(
+                proxy=_parsed_proxy(proxy) if proxy else None,
+                max_connections=None,
+                max_keepalive_connections=4,
+                keepalive_expiry=KEEP_ALIVE,
+                network_backend=PacedBackend(),
             )
-            # trust_env would also read ~/.netrc, whose entry replaces the Authorization header.
-            self._client = httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
             self._loop = loop
-        return self._client
+        return self._pool
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self) -> list[tuple[bytes, bytes]]:
+        """Request headers. Raises `CallFailed` for a key or value that no header can carry, without quoting it."""
         target = self.target
         headers = {
             "user-agent": f"maia/{__version__}",
             "content-type": "application/json",
             "accept": "text/event-stream, application/json",
-            "accept-encoding": "identity",  # compressed streams arrive in lumps
+            "accept-encoding": "identity",
         }
         anthropic = target.format == "anthropic-messages"
         if anthropic:
             headers["anthropic-version"] = "2023-06-01"
-        if target.key:
-            key = target.key.reveal().strip()
-            if not key.isascii() or not key.isprintable():
-                raise CallFailed(Failure("auth", self.host, code="malformed_key"))
-            match target.options.auth or ("x-api-key" if anthropic else "bearer"):
+        headers |= self._credentials("x-api-key" if anthropic else "bearer")
+        headers |= {name.lower(): value.strip() for name, value in target.headers.items()}
+        for name, value in headers.items():
+            if not value.isascii() or not value.isprintable():
+                code = "malformed_key" if name in ("authorization", "x-api-key") else "malformed_header"
+                raise CallFailed(Failure("auth", self.host, code=code, provider_text=name))
+        return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    def _credentials(self, usual: str) -> dict[str, str]:
+        if self.target.key:
+            key = self.target.key.reveal().strip()
+            match self.target.options.auth or usual:
                 case "bearer":
-                    headers["authorization"] = f"Bearer {key}"
+                    return {"authorization": f"Bearer {key}"}
                 case "x-api-key":
-                    headers["x-api-key"] = key
-                case "none":
+                    return {"x-api-key": key}
+                case _:
                     pass
-        return headers | {name.lower(): value for name, value in target.headers.items()}
+        return _basic(self.target.base_url)
 
-    @staticmethod
-    def _is_http_error(error: BaseException) -> bool:
-        import httpx2
 
-        return isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError))
+def _is_http_error(error: BaseException) -> bool:
+    import httpcore2
+
+    kinds = (
+        httpcore2.TimeoutException,
+        httpcore2.NetworkError,
+        httpcore2.ProtocolError,
+        httpcore2.ProxyError,
+        httpcore2.UnsupportedProtocol,
+    )
+    return isinstance(error, (*kinds, OSError, UnicodeError, ImportError, zlib.error))
+
+
+def _parsed(url: str) -> httpcore2.URL:
+    """The URL in bytes: host in IDNA, path quoted, user and password left out. Raises `CallFailed` when it is none."""
+    import httpcore2
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        name = host if host.isascii() else host.encode("idna").decode("ascii")
+    except ValueError:
+        raise CallFailed(Failure("network", code="InvalidURL")) from None
+    if parts.scheme not in ("http", "https") or not name:
+        raise CallFailed(Failure("network", host, code="InvalidURL"))
+    target = quote(parts.path or "/", safe=_SAFE) + (f"?{quote(parts.query, safe=_SAFE + '?')}" if parts.query else "")
+    return httpcore2.URL(scheme=parts.scheme, host=name, port=port, target=target)
+
+
+def _moved(url: str, status: int, location: str) -> str | None:
+    """Where a redirect leads that may be followed: same host, same method, and never from TLS to plain text."""
+    if status not in (307, 308) or not location:
+        return None
+    target = urljoin(url, location)
+    old, new = urlsplit(url), urlsplit(target)
+    same = (old.scheme, old.netloc) == (new.scheme, new.netloc)
+    upgraded = old.hostname == new.hostname and (old.scheme, new.scheme) == ("http", "https")
+    return target if same or upgraded else None
+
+
+def _basic(url: str) -> dict[str, str]:
+    """The header for a user and a password inside the URL."""
+    parts = urlsplit(url)
+    if not parts.username and not parts.password:
+        return {}
+    from base64 import b64encode
+
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return {"authorization": "Basic " + b64encode(pair.encode()).decode()}
 
 
 def _secrets(target: WireTarget) -> list[str]:
@@ -213,17 +257,9 @@ def _secrets(target: WireTarget) -> list[str]:
     for name, value in target.headers.items():
         if any(word in name.lower() for word in ("auth", "key", "token", "secret", "cookie")):
             secrets += [value, value.rpartition(" ")[2]]
-    password = urlsplit(target.base_url).password
-    return [secret for secret in [*secrets, password or ""] if secret]
-
-
-def _tls(needed: bool) -> ssl.SSLContext:
-    """The checked context with the system's authorities, or SSL_CERT_FILE / SSL_CERT_DIR; none are loaded for http."""
-    import ssl
-
-    import httpx2
-
-    return httpx2.create_ssl_context() if needed else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    secrets += [urlsplit(target.base_url).password or ""]
+    secrets += [value.rpartition(" ")[2] for value in _basic(target.base_url).values()]
+    return [secret for secret in secrets if secret]
 
 
 def _proxy(url: str) -> str | None:
@@ -231,18 +267,26 @@ def _proxy(url: str) -> str | None:
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    proxies = getproxies()
-    if is_loopback(host) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
+    proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+
+
+def _parsed_proxy(url: str) -> httpcore2.Proxy:
+    import httpcore2
+
+    parts = urlsplit(url)
+    auth = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None
+    where = httpcore2.URL(scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target="/")
+    return httpcore2.Proxy(where, auth=auth)
 
 
 async def get_json(target: WireTarget, path: str) -> JsonValue:
     """The JSON that the target answers to GET `base_url + path` (list of models, model info).
 
-    Raises `ModelFailed` when it does not answer within 15 s of silence, refuses, or answers something else than JSON.
+    Raises `ModelFailed` when it is silent for 15 s, refuses, or answers something else than JSON.
     """
     import json
 
@@ -250,15 +294,13 @@ async def get_json(target: WireTarget, path: str) -> JsonValue:
     try:
         async with channel.exchange("GET", join_url(target.base_url, path), timeout=LIST_TIMEOUT) as reply:
             body = await reply.read(MAX_JSON_BYTES)
+            has_key = bool(target.key)
+            failure = failure_from_response(reply.status, reply.headers, body, channel.host, has_key=has_key)
             if reply.status != 200:
-                failure = failure_from_response(
-                    reply.status, reply.headers, body, channel.host, has_key=bool(target.key)
-                )
                 raise CallFailed(without(failure, channel.secrets))
             try:
                 return json.loads(body)
             except (ValueError, RecursionError):
-                failure = failure_from_response(200, reply.headers, body, channel.host)
                 raise CallFailed(without(failure, channel.secrets)) from None
     except CallFailed as failed:
         raise ModelFailed(failed.failure) from None

@@ -1,0 +1,71 @@
+"""Sockets that are read at most every few milliseconds, so that a fast stream wakes the program once for many chunks.
+
+A wake-up of the event loop and the layers above costs more than ten chunks. Loaded only with the first request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+import httpcore2
+from httpcore2 import AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream
+
+GAP: Final = 0.005
+"""Least seconds between two reads. Below what an eye sees, and nothing for a stream that is slower."""
+FULL: Final = 16 * 1024
+"""A read that gave so many bytes is a download, not a stream of tokens: the next one does not wait."""
+
+
+class PacedStream(AsyncNetworkStream):
+    """A connection whose small reads are spaced."""
+
+    def __init__(self, inner: AsyncNetworkStream) -> None:
+        self._inner = inner
+        self._next = 0.0
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        wait = self._next - time.monotonic()
+        if wait > 0:
+            await asyncio.sleep(wait)
+        data = await self._inner.read(max_bytes, timeout)
+        self._next = time.monotonic() + GAP if len(data) < FULL else 0.0
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._next = 0.0
+        await self._inner.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> AsyncNetworkStream:
+        return PacedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class PacedBackend(AsyncNetworkBackend):
+    """Connections of the usual kind, paced."""
+
+    def __init__(self) -> None:
+        self._inner = AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> AsyncNetworkStream:
+        return PacedStream(await self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
