@@ -177,10 +177,20 @@ def _text_encoding(name: str) -> str | None:
 
 
 def _markdown(html: str) -> str:
-    from html_to_markdown import ConversionOptions, convert
+    """The page without menus and pictures drawn in it, under its title where it does not begin with it.
 
-    content = convert(html, ConversionOptions(extract_metadata=False)).content or ""
-    return re.sub(r"\(data:[^)\s]{80,}", "(data:…", content)
+    Text that a browser hides is left out: it is where pages put orders for a model. The library's own clean-up is off: it takes away the headings of pages that have them in `<header>`.
+    """
+    from html import unescape
+
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
+
+    plain = PreprocessingOptions(enabled=False)
+    options = ConversionOptions(extract_metadata=False, preprocessing=plain, exclude_selectors=["nav", "svg"])
+    content = re.sub(r"\(data:[^)\s]*", "(data:…", convert(html, options).content or "")
+    found = re.search(r"<title[^>]*>([^<]{1,300})", html[:100_000], re.IGNORECASE)
+    title = " ".join(unescape(found.group(1)).split()) if found else ""
+    return content if title in content[:1000] else f"{title}\n\n{content}"
 
 
 def _indented(text: str) -> str:
