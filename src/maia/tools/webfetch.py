@@ -179,7 +179,8 @@ def _text_encoding(name: str) -> str | None:
 def _markdown(html: str) -> str:
     """The page without menus and pictures drawn in it, under its title where it does not begin with it.
 
-    Text that a browser hides is left out: it is where pages put orders for a model. The library's own clean-up is off: it takes away the headings of pages that have them in `<header>`.
+    Text that a browser hides is left out: it is where pages put orders for a model. The library's own clean-up is off,
+    because it takes away the headings of pages that have them in `<header>`.
     """
     from html import unescape
 
