@@ -253,6 +253,8 @@ def test_the_agent_that_signs_is_hidden_unless_keys_are_shown(kind: WallName, la
         "echo x > .maia/settings.json",
         "mv .maia .old; mkdir .maia",
         "rm -rf .git/hooks",
+        "mv .git .old && cp -r .old .git && echo x > .git/hooks/pre-commit",
+        "echo x > .git/modules/part/hooks/pre-commit",
         "echo x > .vscode/tasks.json",
     ],
 )
@@ -261,6 +263,7 @@ def test_what_programs_outside_would_run_stays_as_it_is(launch: Path, command: s
     for folder in (".maia", ".vscode"):
         (launch / folder).mkdir()
     (launch / ".maia/settings.json").write_text("{}")
+    (launch / ".git/modules/part/hooks").mkdir(parents=True)
     before = {path: path.read_bytes() for path in launch.rglob("*") if path.is_file()}
     assert behind("bubblewrap", places(launch), command).exit_code != 0
     assert {path: path.read_bytes() for path in launch.rglob("*") if path.is_file()} == before

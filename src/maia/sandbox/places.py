@@ -29,6 +29,7 @@ SECRETS: Final = (
     ".config/google-chrome",
     ".config/chromium",
     ".mozilla",
+    ".Xauthority",
     ".local/share/keyrings",
     ".claude/.credentials.json",
     ".codex/auth.json",
@@ -145,7 +146,7 @@ def lay_out(places: Places) -> Layout:
     writable = tuple(dict.fromkeys((*roots, *git, *_existing(places.temporary), *caches)))
     inside = (
         *(root / part for root in roots for part in _OWN_PARTS),
-        *(folder / part for folder in git for part in _GIT_PARTS),
+        *(folder / part for one in git for folder in (one, *one.glob("modules/*")) for part in _GIT_PARTS),
         *(places.home / name for name in START_FILES),
     )
     own = places.home / ".maia"
