@@ -118,14 +118,14 @@ def diff_lines(block: DiffBlock, look: Look, say: Words, *, max_rows: int | None
     """The rows of a change, `max_rows` screen rows at most, then how many lines more there are."""
     diff = compare(block.before, block.after)
     if diff.end_only:
-        return [line(Span("  " + look.text(say("term.diff.end_only")), "muted"))]
+        return wrap(line(Span("  " + look.text(say("term.diff.end_only")), "muted")), look.width)
     digits = max((len(str(row.number)) for row in diff.rows), default=1)
     shown: list[Line] = []
     for place, row in enumerate(diff.rows):
         pieces = _drawn(row, digits, look)
         if max_rows is not None and len(shown) + len(pieces) > max_rows:
             rest = sum(1 for left in diff.rows[place:] if left.kind != "gap")
-            return [*shown, line(Span(look.text(say("term.diff.more", n=rest)), "muted"))]
+            return shown + wrap(line(Span(look.text(say("term.diff.more", n=rest)), "muted")), look.width)
         shown += pieces
     return shown
 

@@ -128,10 +128,10 @@ def _unquoted(command: str) -> str:
     return command[1:closed].replace("\\'", "'") if closed == len(command) - 1 else command
 
 
-def _closing(text: str, start: int, quote: str) -> int:
-    """Where the quote that was opened before `start` closes on the same line, -1 when it does not."""
+def _closing(text: str, start: int, quote: str, limit: int = maxsize) -> int:
+    """Where the quote that was opened before `start` closes on the same line, -1 when it does not within `limit`."""
     place = start
-    while place < len(text) and text[place] != "\n":
+    while place < len(text) and place - start < limit and text[place] != "\n":
         if text[place] == "\\" and text[place + 1 : place + 2] == quote:
             place += 1
         elif text[place] == quote:
@@ -149,6 +149,7 @@ _OPENING = "([{<«\"'‘“,;:=>|*_\u00a0\u202f—–/"
 _TRAILING = ".,;:!?)]}>»\"'’”…*_\u00a0\u202f"
 _MAX_PATH = 4_096
 _MAX_TRAILING = 12
+_MAX_SUFFIX = 32
 
 
 def mentions(text: str, pasted: Sequence[Range] = ()) -> Iterator[Mention]:
@@ -221,10 +222,10 @@ def _mention_at(text: str, place: int) -> Mention | None:
     return Mention(place, tuple(_readings(token, start)))
 
 
-def _end_of_path(text: str, start: int) -> int:
+def _end_of_path(text: str, start: int, limit: int = _MAX_PATH) -> int:
     r"""Where an unquoted path ends: at a blank not escaped by `\`, at a backtick or `"`, before a glued `,@next`."""
     place = start
-    while place < len(text) and place - start < _MAX_PATH:
+    while place < len(text) and place - start < limit:
         char = text[place]
         if char in _BLANK or char in '`"' or (char in ",;|" and text[place + 1 : place + 2] == "@"):
             break
@@ -234,11 +235,11 @@ def _end_of_path(text: str, start: int) -> int:
 
 def _quoted(text: str, place: int, opening: int) -> Mention | None:
     quote = text[opening]
-    closed = _closing(text, opening + 1, quote)
+    closed = _closing(text, opening + 1, quote, _MAX_PATH)
     path = text[opening + 1 : closed].replace("\\" + quote, quote)
     if closed < 0 or not path:
         return None
-    suffix = text[closed + 1 : _end_of_path(text, closed + 1)]
+    suffix = text[closed + 1 : _end_of_path(text, closed + 1, _MAX_SUFFIX)]
     for tail in _shorter(suffix):
         if tail and (found := line_suffix("x" + tail)) and found[0] == "x":
             return Mention(place, (Candidate(path, found[1], closed + 1 + len(tail)),), quoted=True)

@@ -175,7 +175,7 @@ def wrap(row: Line, width: int) -> list[Line]:
         if current and used + cells > width:
             rows.append(_without_trailing_space(current))
             current, used = [], 0
-            if text_of(word).isspace():
+            if not text_of(word).strip(" "):
                 continue
         if cells > width:
             *full, word = _broken(word, width)
