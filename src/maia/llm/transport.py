@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from maia import __version__
 from maia.core.errors import ModelFailed
@@ -84,7 +84,7 @@ class Channel:
 
     def __init__(self, target: WireTarget) -> None:
         self.target = target
-        self.host = urlsplit(target.base_url).netloc.rpartition("@")[2]
+        self.host = _split(target.base_url).netloc.rpartition("@")[2]
         self.secrets = tuple(_secrets(target))
         path = debug_path(os.environ)
         self._log = DebugLog(path, self.secrets) if path else None
@@ -240,9 +240,17 @@ def _moved(url: str, status: int, location: str) -> str | None:
     return target if same or upgraded else None
 
 
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; all empty when it is none, which `_parsed` then reports."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
 def _basic(url: str) -> dict[str, str]:
     """The header for a user and a password inside the URL."""
-    parts = urlsplit(url)
+    parts = _split(url)
     if not parts.username and not parts.password:
         return {}
     from base64 import b64encode
@@ -257,7 +265,7 @@ def _secrets(target: WireTarget) -> list[str]:
     for name, value in target.headers.items():
         if any(word in name.lower() for word in ("auth", "key", "token", "secret", "cookie")):
             secrets += [value, value.rpartition(" ")[2]]
-    secrets += [urlsplit(target.base_url).password or ""]
+    secrets += [_split(target.base_url).password or ""]
     secrets += [value.rpartition(" ")[2] for value in _basic(target.base_url).values()]
     return [secret for secret in secrets if secret]
 
@@ -266,7 +274,7 @@ def _proxy(url: str) -> str | None:
     """The proxy that the environment names for this URL. A server on this machine is never asked through one."""
     from urllib.request import getproxies, proxy_bypass
 
-    parts = urlsplit(url)
+    parts = _split(url)
     if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxies = getproxies()
