@@ -12,11 +12,14 @@ from maia.core.types import JsonObject
 from maia.llm.offline_requests import Wish, WishKind
 from maia.llm.offline_results import (
     LANGUAGE_NAMES,
+    entries,
     fenced,
     file_text,
     first_paragraph,
     first_words,
+    is_cut,
     listed,
+    matches,
     outline,
     tail_to_extend,
 )
@@ -130,27 +133,15 @@ def _count_lines(wish: Wish, scene: Scene) -> Plan:
 
 
 def _list(wish: Wish, scene: Scene) -> Plan:
-    folder = wish.path.rstrip("/")
-    where: JsonObject = {"path": folder} if folder not in ("", ".") else {}
-    shown = folder or "."
-    text = scene.say("offline.listing", path=shown)
-    found = yield from try_calls(
-        scene, text, Call("Glob", {"pattern": "*", **where}), Call("Glob", {"pattern": "*/*", **where})
-    )
-    top, below = (listed(checked(scene, result)) for result in found)
-    return _tree(scene, shown, top, below)
+    folder = wish.path.rstrip("/") or "."
+    found = entries((yield from do(scene, scene.say("offline.listing", path=folder), "Read", path=folder)))
+    if not found:
+        return scene.say("offline.folder_empty", path=folder)
+    return scene.say("offline.folder_holds", path=folder) + "\n\n" + _capped(scene, _bullets(found))
 
 
-def _tree(scene: Scene, shown: str, top: Sequence[str], below: Sequence[str]) -> str:
-    prefix = "" if shown == "." else shown.removeprefix("./") + "/"
-    inside = Counter(path.removeprefix(prefix).split("/")[0] for path in below if "/" in path.removeprefix(prefix))
-    names = sorted({path.removeprefix(prefix).rstrip("/") for path in top} - inside.keys())
-    if not names and not inside:
-        return scene.say("offline.folder_empty", path=shown)
-    lines = [f"- `{name}/`: {scene.say('offline.files', n=n)}" for name, n in sorted(inside.items())]
-    lines += [f"- `{name}`" for name in names]
-    head = scene.say("offline.folder_holds", path=shown)
-    return head + "\n\n" + _capped(scene, lines)
+def _bullets(names: Sequence[str]) -> list[str]:
+    return [f"- `{name}`" for name in names]
 
 
 def _capped(scene: Scene, lines: Sequence[str]) -> str:
@@ -169,7 +160,7 @@ def _find(wish: Wish, scene: Scene) -> Plan:
     paths = listed((yield from do(scene, text, "Glob", pattern=pattern, **where)))
     if not paths:
         return scene.say("offline.found_none", pattern=pattern)
-    return scene.say("offline.found", n=len(paths)) + "\n\n" + _capped(scene, [f"- `{path}`" for path in paths])
+    return scene.say("offline.found", n=len(paths)) + "\n\n" + _capped(scene, _bullets(paths))
 
 
 def _glob_of(name: str) -> str:
@@ -187,11 +178,12 @@ def _search(wish: Wish, scene: Scene) -> Plan:
     where: JsonObject = {"path": wish.path} if wish.path else {}
     text = scene.say("offline.searching", text=wish.text)
     found = yield from do(scene, text, "Grep", pattern=pattern, output_mode="content", **where)
-    lines = listed(found)
+    lines = matches(found)
     if not lines:
         return scene.say("offline.search_none", text=wish.text)
     shown = "\n".join(lines[:_SHOWN_LINES])
-    answer = scene.say("offline.search_found", n=len(lines), text=wish.text) + "\n\n" + fenced(shown)
+    key = "offline.search_more" if is_cut(found) else "offline.search_found"
+    answer = scene.say(key, n=len(lines), text=wish.text) + "\n\n" + fenced(shown)
     more = len(lines) - _SHOWN_LINES
     return answer if more <= 0 else answer + "\n\n" + scene.say("offline.more_lines", n=more)
 
@@ -293,8 +285,8 @@ _TEST_COMMANDS = {
 
 
 def _run_tests(_wish: Wish, scene: Scene) -> Plan:
-    found = yield from do(scene, scene.say("offline.test_look"), "Glob", pattern="*")
-    names = {PurePosixPath(path).name for path in listed(found)}
+    found = yield from do(scene, scene.say("offline.test_look"), "Read", path=".")
+    names = {name.rstrip("/") for name in entries(found)}
     command = next((command for name, command in _TEST_COMMANDS.items() if name in names), "")
     if not command:
         return scene.say("offline.no_tests")
@@ -335,13 +327,12 @@ _MANIFESTS = (
 
 def _explain_project(_wish: Wish, scene: Scene) -> Plan:
     look = scene.say("offline.project_look")
-    found = yield from try_calls(scene, look, Call("Glob", {"pattern": "*"}), Call("Glob", {"pattern": "**/*"}))
-    top, every = (listed(checked(scene, result)) for result in found)
-    names = [PurePosixPath(path).name for path in top]
+    folder, files = yield from try_calls(scene, look, Call("Read", {"path": "."}), Call("Glob", {"pattern": "**/*"}))
+    names, every = entries(checked(scene, folder)), listed(checked(scene, files))
     readme = next((name for name in sorted(names, key=len) if name.lower().startswith("readme")), "")
     manifests = [name for name in _MANIFESTS if name in names][:2]
     texts = yield from _read_all(scene, [readme, *manifests] if readme else manifests)
-    return _project_answer(scene, top, every, texts, readme)
+    return _project_answer(scene, names, _languages(every, is_cut(files.text)), texts, readme)
 
 
 def _read_all(scene: Scene, paths: Sequence[str]) -> Generator[Step, Results, dict[str, str]]:
@@ -353,8 +344,8 @@ def _read_all(scene: Scene, paths: Sequence[str]) -> Generator[Step, Results, di
     return {path: file_text(result.text) for path, result in zip(paths, results, strict=False) if not result.is_error}
 
 
-def _project_answer(scene: Scene, top: Sequence[str], every: Sequence[str], texts: dict[str, str], readme: str) -> str:
-    if not top and not every:
+def _project_answer(scene: Scene, names: Sequence[str], languages: str, texts: dict[str, str], readme: str) -> str:
+    if not names:
         return scene.say("offline.project_empty")
     about = outline(readme, texts.get(readme, ""))
     pieces = [f"## {about.names[0]}" if about.names else scene.say("offline.project_title")]
@@ -362,9 +353,9 @@ def _project_answer(scene: Scene, top: Sequence[str], every: Sequence[str], text
         pieces.append(scene.say("offline.project_says", file=readme) + "\n\n" + quoted(said))
     elif not readme:
         pieces.append(scene.say("offline.project_no_readme"))
-    if languages := _languages(every):
-        pieces.append(scene.say("offline.project_languages", languages=languages, n=len(every)))
-    pieces.append(_tree(scene, ".", top, [path for path in every if "/" in path]))
+    if languages:
+        pieces.append(scene.say("offline.project_languages", languages=languages))
+    pieces.append(scene.say("offline.folder_holds", path=".") + "\n\n" + _capped(scene, _bullets(names)))
     for name in texts:
         if name in _TEST_COMMANDS:
             pieces.append(scene.say("offline.project_tests", file=name, command=_TEST_COMMANDS[name]))
@@ -373,9 +364,10 @@ def _project_answer(scene: Scene, top: Sequence[str], every: Sequence[str], text
     return "\n\n".join(pieces)
 
 
-def _languages(paths: Sequence[str]) -> str:
+def _languages(paths: Sequence[str], cut: bool) -> str:
+    """The commonest kinds of files; with numbers where the whole listing was seen."""
     kinds = Counter(LANGUAGE_NAMES.get(PurePosixPath(path).suffix.lower(), "") for path in paths)
-    return ", ".join(f"{name} ({n})" for name, n in kinds.most_common(6) if name)
+    return ", ".join(name if cut else f"{name} ({n})" for name, n in kinds.most_common(6) if name)
 
 
 _PLANS: dict[WishKind, Callable[[Wish, Scene], Plan]] = {

@@ -52,17 +52,45 @@ _DEFINITIONS = {
 
 
 def file_text(result: str) -> str:
-    """The file's own text from a result of Read: line numbers and notes in brackets taken off."""
+    """The file's own text from a result of Read: line numbers and notes taken off; empty where it says so."""
     lines = result.splitlines()
     numbered = [re.match(r"\s*\d+(?:→|\t|\| ?|: )(.*)", line) for line in lines]
     if any(numbered):
         return "\n".join(found[1] for found in numbered if found)
+    if len(lines) == 1 and re.search(r"\b0 (?:bytes|octets)\b", result):
+        return ""
     return "\n".join(line for line in lines if not _is_note(line))
 
 
+def entries(result: str) -> list[str]:
+    """The entries of a folder that was read: folders end with a slash. The first line only introduces them."""
+    lines = [line for line in result.splitlines() if line.strip() and not _is_note(line)]
+    return lines[1:] if lines and re.search(r"[:：]\s*$", lines[0]) else lines
+
+
 def listed(result: str) -> list[str]:
-    """The lines of a listing (paths, matches) without notes and empty lines."""
+    """The lines of a listing of paths, without notes and empty lines."""
     return [line.rstrip() for line in result.splitlines() if line.strip() and not _is_note(line)]
+
+
+def matches(result: str) -> list[str]:
+    """The matches of a search as `path:12:text`, also where each file's path stands above its lines."""
+    found: list[str] = []
+    path = ""
+    for line in listed(result):
+        if numbered := re.match(r"(\d+):(.*)", line):
+            found.append(f"{path}:{numbered[1]}:{numbered[2]}" if path else line)
+        elif re.match(r".+?:\d+:", line):
+            found.append(line)
+        else:
+            path = line
+    return found
+
+
+def is_cut(result: str) -> bool:
+    """Whether a tool says, in brackets at the end, that there is more."""
+    lines = result.rstrip().splitlines()
+    return bool(lines) and bool(re.match(r"\[.*\d.*\]\s*$", lines[-1]))
 
 
 def _is_note(line: str) -> bool:
