@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -105,4 +104,6 @@ def hide_own_environment() -> None:
     PR_SET_DUMPABLE; what commands run is not touched, since the mark ends with `exec`).
     """
     if sys.platform.startswith("linux"):
+        import ctypes
+
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)

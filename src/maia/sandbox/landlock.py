@@ -14,12 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from maia.sandbox.confined import Confined
 from maia.sandbox.places import Places, lay_out
-
-if TYPE_CHECKING:
-    from maia.sandbox.wall import Confined
 
 _CREATE_RULESET: Final = 444
 _ADD_RULE: Final = 445
@@ -78,9 +76,7 @@ class LandlockWall:
     def network(self) -> bool:
         return self.places.network
 
-    def confine(self, argv: Sequence[str], cwd: Path) -> Confined:  # noqa: ARG002 (the rules hold in any folder)
-        from maia.sandbox.wall import Confined
-
+    def confine(self, argv: Sequence[str], _cwd: Path, /) -> Confined:
         return Confined(argv, self._restrict)
 
     def _restrict(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import secrets
 import time
 from functools import cache
 from pathlib import Path
@@ -163,7 +162,7 @@ def _new_file(folder: Path) -> tuple[Path, BinaryIO]:
     for old in folder.glob("output-*.txt"):
         if time.time() - old.stat().st_mtime > KEPT_SECONDS:
             old.unlink(missing_ok=True)
-    path = folder / f"output-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}.txt"
+    path = folder / f"output-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}.txt"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     return path, os.fdopen(handle, "wb", buffering=0)
 

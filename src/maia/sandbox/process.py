@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,10 @@ from maia.core.errors import ToolProblem
 from maia.core.ports import ProcessEnd
 from maia.core.types import Reason
 from maia.sandbox.child import Child, Live, Start
+from maia.sandbox.confined import Wall
 from maia.sandbox.environment import command_environment, hide_own_environment
 from maia.sandbox.output import Output
-from maia.sandbox.wall import Wall, WallFound, hint_for
+from maia.sandbox.wall import WallFound, hint_for
 
 _LONGEST_ARGUMENT: Final = 120_000
 """Bytes of one argument that Linux takes, with a margin (MAX_ARG_STRLEN is 131,072)."""
@@ -144,7 +144,7 @@ class LocalProcesses:
         )
 
     def _start(self, job: Job, argv: Sequence[str], handles: tuple[int, ...], wall: Wall | None) -> Start:
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         shown = self._environment if job.secrets_too else self._shown
         env = command_environment(self._environment, job.env, mark=mark, cwd=str(job.cwd), shown=shown)
         if wall is None:

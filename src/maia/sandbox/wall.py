@@ -9,37 +9,15 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from maia.core.types import Reason
+from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, lay_out
 
 Mode: TypeAlias = Literal["auto", "required", "off"]
 """The setting `sandbox`: use a wall where one works; refuse to run without one; use none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Confined:
-    """A command behind the wall. `contained` says that whatever it starts ends with it."""
-
-    argv: Sequence[str]
-    prepare: Callable[[], None] | None = None
-    contained: bool = False
-
-
-class Wall(Protocol):
-    """Puts a command behind a wall."""
-
-    @property
-    def name(self) -> Literal["bubblewrap", "landlock"]: ...
-
-    @property
-    def network(self) -> bool:
-        """Whether commands may use the network."""
-        ...
-
-    def confine(self, argv: Sequence[str], cwd: Path) -> Confined: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +51,7 @@ class BubblewrapWall:
     def network(self) -> bool:
         return self.places.network
 
-    def confine(self, argv: Sequence[str], cwd: Path) -> Confined:
+    def confine(self, argv: Sequence[str], cwd: Path, /) -> Confined:
         return Confined((*self._base(), *_mounts(lay_out(self.places)), "--chdir", str(cwd), "--", *argv), None, True)
 
     def problem(self) -> str | None:

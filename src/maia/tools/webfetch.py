@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
+import os
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +114,7 @@ def _page_lines(text: str, url: str, max_length: int, say: Say) -> list[str]:
     """The page between two marks with a number that it cannot know, so that no page can close them itself."""
     if not text:
         return [say("tool.web.empty", url=url)]
-    mark = f"web-content-{secrets.token_hex(4)}"
+    mark = f"web-content-{os.urandom(4).hex()}"
     lines = [say("tool.web.untrusted", url=url), f"<{mark}>", text[:max_length], f"</{mark}>"]
     return lines if len(text) <= max_length else [*lines, say("tool.web.cut", n=len(text), shown=max_length)]
 
