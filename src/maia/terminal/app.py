@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from maia.terminal.questions import Choices, Picker
 
 T = TypeVar("T")
-_TWICE = 2.0
+_TWICE, _STUCK = 2.0, 5.0
+"""Seconds within which a second Ctrl+C leaves, and after which something that was told to stop counts as stuck."""
 _BIG = 20_000
 """Characters of an answer from which it is rendered aside, so that keys stay live."""
 _BACKLOG = 2_000
@@ -65,8 +66,10 @@ class App:
         self._open_questions: dict[str, asyncio.Task[None]] = {}
         self._activity: asyncio.Task[None] | None = None
         self._code: asyncio.Future[int] = self._loop.create_future()
+        self._opened = False
         self._editing: asyncio.Task[None] | None = None
-        self._interrupted = 0.0
+        self._interrupted = -_TWICE
+        self._stopping = 0.0
         for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
             self._loop.add_signal_handler(number, self._end, code)
 
@@ -100,9 +103,10 @@ class App:
     # Activities
 
     def _begin(self, work: Any) -> None:
+        self._stopping = 0.0
         self._activity = asyncio.create_task(self._guarded(work))
         self._activity.add_done_callback(self._ended)
-        self._screen.animate(True)
+        self._screen.refresh()
 
     async def _guarded(self, work: Any) -> None:
         """Run one activity; an error for a person is shown, any other one ends the program with its traceback."""
@@ -120,14 +124,14 @@ class App:
             return
         if self._queue and not self._code.done():
             self._begin(self._send(*self._queue.pop(0)))
-        else:
-            self._screen.animate(False)
+        self._screen.refresh()
 
     async def _open(self) -> None:
         asked = self.conversation.trust_needed()
         if asked is not None:
             self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
         await self.draw(self.conversation.open())
+        self._opened = True
         if not self.conversation.model:
             await self._actions.choose_model()
         await self.measure()
@@ -246,7 +250,7 @@ class App:
 
     def submit(self, text: str, pasted: Sequence[Range]) -> None:
         """Send a line, or let it wait while something runs; commands that may run meanwhile do."""
-        self._interrupted = 0.0
+        self._interrupted = -_TWICE
         if self._activity is None:
             self._begin(self._send(text, pasted))
         elif (meanwhile := self._meanwhile(text)) is not None:
@@ -263,17 +267,19 @@ class App:
             return typed if isinstance(typed, Command) else None
 
     def interrupt(self, *, empty: bool) -> None:
-        """Ctrl+C: stop what runs, and give what waits back to the editor; twice on an empty idle line leaves."""
+        """Ctrl+C: stop what runs, and give what waits back to the editor; twice on an empty idle line leaves.
+
+        When something still runs long after it was told to stop, one more Ctrl+C leaves.
+        """
         now = self._loop.time()
         if self._activity is not None:
-            again = now - self._interrupted < _TWICE
-            self._interrupted = now
+            if self._stopping and now - self._stopping > _STUCK:
+                self._end(130)
+            self._stopping = self._stopping or now
             self.conversation.stop()
             while (text := self.take_back()) is not None:
                 rest = self._prompt.editor.value
                 self._prompt.editor.set(f"{text}\n{rest}" if rest else text)
-            if again and empty:
-                self._end(130)
         elif empty:
             if now - self._interrupted < _TWICE:
                 self._end(0)
@@ -313,9 +319,10 @@ class App:
         mark = Span(look.text("? "), "status") if status.kind == "waiting" else Span("")
         zone.status = line(mark, Span(look.text(status.text), "status"))
         zone.thinking = status.kind in ("thinking", "tools")
+        zone.working = self._activity is not None and self._opened and not self._dialogue.waiting
         zone.tail = live_lines_of(self.state, look, self.say, TAIL_ROWS)
         zone.bar = context_bar(self.state.fill, look, self.say)
         zone.queue = [text for text, _ in self._queue]
-        recent = self._interrupted and self._loop.time() - self._interrupted < _TWICE
+        recent = self._loop.time() - self._interrupted < _TWICE
         zone.note = self.say("screen.exit_hint") if recent and self._activity is None else ""
         self._dialogue.compose(zone, look, self._screen.rows)

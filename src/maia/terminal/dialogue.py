@@ -121,6 +121,11 @@ class Dialogue:
             first.shown = self._asker.now()
         return first.choices
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a person is asked something."""
+        return self.question is not None or self._picker is not None
+
     # Keys
 
     def key(self, key: Key) -> None:

@@ -22,7 +22,7 @@ from maia.terminal.colours import look_of, to_ansi
 from maia.terminal.input import Editor
 from maia.terminal.keys import KeyReader
 from maia.terminal.painter import Frame, Painter
-from maia.terminal.tty import Tty
+from maia.terminal.tty import Tty, as_given
 from maia.terminal.zones import Zone
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Prompt:
         self.say = say
         self.tty = Tty(env)
         width, height = self.tty.size()
-        self.look = look_of(env, width)
+        self.look = look_of(as_given(env), width)
         self.painter = Painter(width, height)
         self.keys = KeyReader()
         self.editor = Editor()
@@ -64,7 +64,7 @@ class Prompt:
         """Raw mode, banner and zone, in one write."""
         start = self.enter()
         rows = [to_ansi(row, self.look) for row in banner_lines(self.look, self.say, version)]
-        self.tty.write(start + self.painter.paint(self.frame(), rows))
+        self.tty.write(start + self.painter.paint(self.frame(), [*rows, ""]))
 
     def enter(self, *, again: bool = False) -> str:
         """Raw mode. Returns what takes the screen; `again` shows the last rows of the log once more."""
@@ -88,7 +88,9 @@ class Prompt:
     def run(self, work: Callable[[], T]) -> T:
         """Do `work` in a thread while keys are echoed. Raises what it raises, and `Left` when the person leaves."""
         done = _Work(work)
-        keeper = signal.signal(signal.SIGHUP, _hang_up)
+        before = {number: signal.signal(number, _leave) for number in _SIGNALS}
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(0.001)  # imports hold the interpreter for long; keys must not wait for them
         try:
             while not done.over:
                 ready, _, _ = select([self.tty.read_fd, done.fd], [], [], 0.04 if self.keys.waiting else None)
@@ -97,7 +99,9 @@ class Prompt:
                 elif not ready:
                     self._press(self.keys.flush())
         finally:
-            signal.signal(signal.SIGHUP, keeper)
+            sys.setswitchinterval(interval)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             done.close()
         return done.result()
 
@@ -168,9 +172,12 @@ class _Work(Generic[T]):
             os.close(self._end)
 
 
-def _hang_up(number: int, frame: object) -> None:
-    del number, frame
-    raise Left(129)
+_SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+
+
+def _leave(number: int, frame: object) -> None:
+    del frame
+    raise Left(128 + number)
 
 
 def has_screen(env: Mapping[str, str]) -> bool:

@@ -153,7 +153,7 @@ class KeyReader:
         if not kind:
             return _add(keys, "esc", 1) if final else 0
         if kind == b"\x1b":
-            return _add(keys, "esc", 1)
+            return _add(keys, "esc", 1) if len(buffer) > 2 or final else 0
         if kind in b"[O":
             used = self._take_sequence(keys, 1 + lead, "m-" if lead else "")
             return used or (_add(keys, "m-" + chr(kind[0]), 2 + lead) if final else 0)
@@ -171,10 +171,11 @@ class KeyReader:
         buffer = self._buffer
         at = start + 1
         if buffer[start : start + 1] == b"O" or buffer[start : start + 2] == b"[[":
-            at += buffer[start : start + 2] == b"[["
+            console = buffer[start : start + 2] == b"[["  # the Linux console's F1 to F5
+            at += console
             if at >= len(buffer):
                 return 0
-            name = _FINALS.get(chr(buffer[at]))
+            name = f"f{buffer[at] - 0x40}" if console else _FINALS.get(chr(buffer[at]))
             return _add(keys, alt + name, at + 1) if name else at + 1
         while at < len(buffer) and 0x20 <= buffer[at] <= 0x3F:
             at += 1

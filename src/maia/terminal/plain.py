@@ -23,6 +23,7 @@ from maia.terminal.contextbar import Fill
 from maia.terminal.history import History
 from maia.terminal.render import RenderState, render, status_of
 from maia.terminal.spans import Line, line, text_of
+from maia.terminal.tty import as_given
 
 if TYPE_CHECKING:
     from maia.terminal.ports import Conversation, ScreenOptions
@@ -247,7 +248,7 @@ def run_plain(env: Mapping[str, str], say: Words, version: str, load: Load) -> i
         width = os.get_terminal_size(1).columns
     except OSError:
         width = 80
-    look = look_of(env, width or 80)
+    look = look_of(as_given(env), width or 80)
     print("\n".join(to_ansi(row, look) for row in banner_lines(look, say, version)), flush=True)
     conversation, options = load()
 

@@ -147,21 +147,21 @@ class Screen:
             wait = self._painted + _FRAME - self._loop.time()
             self._due = self._loop.call_later(max(0.0, wait), self._paint)
 
-    def animate(self, on: bool) -> None:
-        """Move the spinners while something runs; never while nothing does."""
-        self.zone.working = on
-        if on and self._spin is None and self._prompt.look.animated:
-            self._spin = self._loop.call_later(_SPIN, self._turn)
-        elif not on and self._spin is not None:
-            self._spin.cancel()
-            self._spin = None
-            self.zone.tick = 0
-        self.refresh()
-
     def call(self, text: str) -> None:
         """Write something that is not drawn: a bell, a notification."""
         if self._open:
             self._writer.put(text)
+
+    def _animate(self) -> None:
+        """Move the spinners while something runs, and never while nothing does or a person is waited for."""
+        moving = (self.zone.working or self.zone.thinking) and self._prompt.look.animated
+        if moving and self._spin is None:
+            self._spin = self._loop.call_later(_SPIN, self._turn)
+        elif not moving:
+            self.zone.tick = 0
+            if self._spin is not None:
+                self._spin.cancel()
+                self._spin = None
 
     def _turn(self) -> None:
         self.zone.tick += 1
@@ -173,6 +173,7 @@ class Screen:
         if not self._dirty or not self._open or self._writer.busy or self._resizing is not None:
             return
         self._compose()
+        self._animate()
         self._dirty = False
         self._painted = self._loop.time()
         rows = [self._log.popleft() for _ in range(min(_SLICE, len(self._log)))]

@@ -66,6 +66,24 @@ class Tty:
                 _wait_writable(self.write_fd)
 
 
+def as_given(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the LC_CTYPE that Python itself sets in a C locale (PEP 538).
+
+    With it, `LANG=C` would look like a terminal that shows UTF-8. Where the first environment cannot be read, the
+    variable counts as given.
+    """
+    given = dict(env)
+    if given.get("LC_CTYPE") in ("C.UTF-8", "C.utf8", "UTF-8"):
+        try:
+            with open("/proc/self/environ", "rb") as file:
+                first = b"\0" + file.read()
+        except OSError:
+            return given
+        if b"\0LC_CTYPE=" not in first:
+            del given["LC_CTYPE"]
+    return given
+
+
 def _wait_writable(fd: int) -> None:
     from select import select
 

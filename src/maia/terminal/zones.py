@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from maia.terminal.colours import Look, Style, to_ansi
 from maia.terminal.input import Editor, is_placeholder
 from maia.terminal.painter import Frame
 from maia.terminal.spans import EMPTY, Line, Span, cell_width, clean, clean_row, clip, line
-from maia.terminal.words import Words
+
+if TYPE_CHECKING:
+    from maia.terminal.words import Words
 
 INPUT_ROWS = 8
 TAIL_ROWS = 12

@@ -1,4 +1,4 @@
-"""A conversation that plays scripts: run as a program it is the real prompt on that conversation, for tests in a pty."""
+"""A conversation that plays scripts; run as a program it is the real prompt on it, for tests in a terminal."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class FakeConversation:
         self.asked: list[Any] = []
         self._trust = Trust(str(launch), ("./.maia/settings.json",)) if trust else None
         self._window = window
-        self._tokens = 45_700
+        self._tokens = int(os.environ.get("FAKE_TOKENS", "45700"))
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._stopped = asyncio.Event()
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -162,6 +162,7 @@ class FakeConversation:
         self.asked.append(("go_on", yes))
 
     async def measure(self, draft: Submission | None = None) -> ContextMeasured:
+        self.asked.append(("measure", draft))
         return ContextMeasured(self._tokens, self._window)
 
     async def models(self) -> Sequence[ModelChoice]:
@@ -239,7 +240,7 @@ async def _slow(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
 
 async def _ask(talk: FakeConversation, text: str) -> AsyncIterator[Event]:
     command = "git push origin avoirs-devise"
-    decision = Decision(Verdict.ASK, Reason("term.question.no_rule"))
+    decision = Decision(Verdict.ASK, Reason("screen.list.none"))
     count = text.count("ask")
     calls = [ToolCallPart(f"c{n}", "Bash", {"command": command}) for n in range(count)]
     yield _answer("", *calls)
@@ -284,9 +285,15 @@ async def _big_answer(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
 
 
 async def _limit(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
-    yield LimitReached("turns", 50, "limit")
+    yield LimitReached("limit", "turns", 50)
     answer = await talk.answered("limit")
     yield ApprovalAnswered("limit", answer)
+
+
+async def _crash(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
+    await talk.pause()
+    yield TextDelta("about to fail")
+    raise RuntimeError("crash")
 
 
 _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
@@ -295,11 +302,12 @@ _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
     "bigout": _big_output,
     "bigans": _big_answer,
     "limit": _limit,
+    "crash": _crash,
 }
 
 
 def main() -> int:
-    """Environment: `FAKE_LANG`, `FAKE_HISTORY`, `FAKE_TRUST`, `FAKE_MODEL`, `FAKE_LOAD` (seconds of loading)."""
+    """Run the prompt; `FAKE_…` variables choose language, history file, trust, model, tokens and seconds of loading."""
     from maia.i18n.catalogue import Catalogue
     from maia.terminal.start import interactive
 
