@@ -33,6 +33,7 @@ class Word:
 
     `text` holds `ANY`/`ONE` for pieces that only exist at run time. `pattern` is the same text with unquoted globs
     turned into `ONE`. `choices` are further texts that brace expansion makes of it, the first one excluded.
+    `torn` means that the grammar put more than one word of the shell into it.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Word:
     glob: bool = False
     quoted: bool = False
     choices: tuple[str, ...] = ()
+    torn: bool = False
 
     @property
     def fixed(self) -> bool:

@@ -22,7 +22,7 @@ from maia.permissions.script import (
     Word,
 )
 from maia.permissions.shell_commands import command_of
-from maia.permissions.shell_names import DANGEROUS_NAME
+from maia.permissions.shell_names import DANGEROUS_NAME, RESERVED_WORDS
 from maia.permissions.shell_values import known_values
 from maia.permissions.wildcard import ANY, ONE, SEP
 
@@ -36,6 +36,8 @@ MAX_DEPTH: Final = 150
 MAX_LEVEL: Final = 6
 """Scripts within scripts (`bash -c "bash -c …"`)."""
 MAX_FOLDERS: Final = 4
+MAX_JOINS: Final = 4
+"""How often continuations are taken out; joining lines may show that a quote opens elsewhere."""
 START: Final[Folders] = frozenset({""})
 
 
@@ -50,7 +52,7 @@ def _analyse_from(script: str, folders: Folders, level: int) -> Script:
     unreadable = "perm.why.too_deep" if level > MAX_LEVEL else _unreadable(script)
     if unreadable:
         return Script(barriers=(Barrier("firm", unreadable),))
-    data = script.encode("utf-8", "surrogatepass")
+    data = _joined_lines(script.encode("utf-8", "surrogatepass"))
     root = _parser().parse(data).root_node
     walker = _Walker(data, level, known_values(root, data))
     if root.has_error:
@@ -61,6 +63,61 @@ def _analyse_from(script: str, folders: Folders, level: int) -> Script:
         walker.bar("blind", "perm.why.dynamic", "$((…))")
     walker.walk(root, folders, 0)
     return Script(tuple(walker.commands), tuple(walker.redirects), tuple(walker.barriers), frozenset(walker.functions))
+
+
+_CONTINUATION = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
+_KEEPS_CONTINUATIONS = frozenset({"raw_string", "ansi_c_string", "comment"})
+
+
+def _joined_lines(data: bytes) -> bytes:
+    """Take out continuations before the script is read, as bash does: `to\\⏎uch` is one word, whatever it becomes.
+
+    The grammar takes them for blanks. They stay in single quotes, comments and quoted here-documents.
+    """
+    for _ in range(MAX_JOINS):
+        places = [found.start(1) for found in _CONTINUATION.finditer(data)]
+        if not places:
+            break
+        root = _parser().parse(data).root_node
+        taken = [at for at in places if not _is_data(root, at)]
+        if not taken:
+            break
+        edges = [0, *(edge for at in taken for edge in (at, at + 2)), len(data)]
+        data = b"".join(data[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2))
+    return data
+
+
+def _is_data(root: Node, at: int) -> bool:
+    node = root.descendant_for_byte_range(at, at + 1)
+    while node is not None:
+        if node.type in _KEEPS_CONTINUATIONS:
+            return True
+        if node.type == "heredoc_body":
+            return node.parent is not None and _quoted_heredoc(node.parent)
+        node = node.parent
+    return False
+
+
+def _quoted_heredoc(node: Node) -> bool:
+    """Whether a here-document's end word has quotes, so that its text is data."""
+    start = next((child for child in node.children if child.type == "heredoc_start"), None)
+    return start is not None and re.search(rb"['\"\\]", start.text or b"") is not None
+
+
+_BACKTICKS = re.compile(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`?", re.DOTALL)
+
+
+def _heredoc_closed(node: Node, data: bytes) -> bool:
+    """Whether a here-document ends where bash ends it: at the first line that is its end word."""
+    start = next((child for child in node.children if child.type == "heredoc_start"), None)
+    end = next((child for child in node.children if child.type == "heredoc_end"), None)
+    if start is None or end is None:
+        return False
+    word = re.sub(rb"['\"\\]", b"", start.text or b"")
+    lines = data[start.end_byte : end.end_byte].split(b"\n")
+    strip = b"\t" if node.children[0].type == "<<-" else b""
+    bodies = [line.lstrip(strip) if strip else line for line in lines[1:]]
+    return bool(bodies) and bodies[-1] == word and word not in bodies[:-1] and data[end.end_byte :][:1] in (b"", b"\n")
 
 
 def _unreadable(script: str) -> str | None:
@@ -319,8 +376,7 @@ class _Walker:
         return _After(None if goal is None else _entered(folders, goal), folders)
 
     def _touching(self, end: int, start: int) -> bool:
-        gap = self.data[end:start]
-        return not gap or (gap.startswith(b"\\\n") and not gap.replace(b"\\\n", b""))
+        return end == start
 
     def _split(self, words: Iterable[Word]) -> tuple[Word, ...]:
         """Words, with those apart that a known variable's blanks separate and braces multiplied."""
@@ -334,7 +390,10 @@ class _Walker:
         return tuple(out)
 
     def _word(self, nodes: list[Node]) -> Word:
-        return shell_words.build(nodes, self.data, self.values.get)
+        word = shell_words.build(nodes, self.data, self.values.get)
+        if word.torn:
+            self.bar("firm", "perm.why.syntax", word.source)
+        return word
 
     def _assignment(self, node: Node, *, exported: bool) -> Assignment:
         name = node.children[0] if node.children else node
@@ -370,7 +429,7 @@ class _Walker:
 
         The grammar puts the whole list inside (`cd a && git 2>&1 push`), bash only its last command.
         """
-        self._check_gaps(node, _DASH_OR_BLANK)
+        self._check_gaps(node)
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         bodies = [child for child in node.children if child.is_named and child.type not in _REDIRECTS]
         if len(bodies) != 1:
@@ -411,6 +470,7 @@ class _Walker:
 
     def _redirect(self, node: Node, folders: Folders, depth: int) -> _After:
         after = _After(folders, folders)
+        self._check_gaps(node)
         if node.type == "file_redirect":
             self._file_redirect(node, folders)
             self.scan(node, folders, depth)
@@ -426,16 +486,19 @@ class _Walker:
 
     def _heredoc_body(self, node: Node, body: Node, folders: Folders, depth: int) -> None:
         """Without quotes around its end word a here-document is expanded; the grammar does not see backticks in it."""
-        start = next((child for child in node.children if child.type == "heredoc_start"), None)
-        if start is not None and re.search(rb"['\"\\]", start.text or b""):
+        if not _heredoc_closed(node, self.data):
+            self.bar("firm", "perm.why.syntax", "<<")
+        elif _quoted_heredoc(node):
             return
         self.scan(body, folders, depth)
-        text = shell_words.decode(body.text or b"")
-        for found in re.finditer(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`?", text, re.DOTALL):
+        text = shell_words.decode(self.data[node.start_byte : node.end_byte]).partition("\n")[2]
+        for found in _BACKTICKS.finditer(text):
             self.bar("firm", "perm.why.substitution", found.group()[:40])
             script = _analyse_from(re.sub(r"\\([`$\\])", r"\1", found.group(1)), folders, self.level + 1)
             self.commands += script.commands
             self.redirects += script.redirects
+        if re.search(r"(?<!\\)(?:\\\\)*\$\(", text):
+            self.bar("firm", "perm.why.substitution", "<<")
 
     def _file_redirect(self, node: Node, folders: Folders) -> None:
         operator, groups = self._redirect_words(node)
@@ -445,6 +508,9 @@ class _Walker:
             self.bar("firm", "perm.why.syntax")
             return
         word = self._word(groups[0])
+        if operator in (">&", "<&") and re.search(r"[$`]", word.text):
+            # bash expands the word of `>&` once more after removing its quotes: `>& '$(cmd)'` runs cmd (5.2, measured)
+            self.bar("firm", "perm.why.substitution", word.source)
         if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
             return
         target = path_of(word) if word.fixed else None
@@ -500,26 +566,41 @@ class _Walker:
         if assigned and DANGEROUS_NAME.match(assigned.group(1)):
             self.bar("blind", "perm.why.assignment", assigned.group(1))
 
-    def _check_gaps(self, node: Node, allowed: re.Pattern[bytes] | None = None) -> None:
-        """Between two parts of a statement only blanks, line ends and continuations may stand.
+    def _check_gaps(self, node: Node) -> None:
+        """Between two parts of a statement only blanks and line ends may stand.
 
         The grammar takes other characters for blanks (a carriage return, for one) that bash puts into a word.
         """
         at = node.start_byte
+        blank = _GAPS.get(node.type, _BLANK)
         for child in node.children:
-            if child.start_byte > at and not (allowed or _BLANK).fullmatch(self.data, at, child.start_byte):
+            if child.start_byte > at and not blank.fullmatch(self.data, at, child.start_byte):
                 self.bar("firm", "perm.why.characters")
                 return
             at = child.end_byte
+            if child.type in _STANDALONE and not _AFTER_KEYWORD.match(self.data, at):
+                self.bar("firm", "perm.why.syntax", child.type)
         if node.child_count and not _BLANK.fullmatch(self.data, at, node.end_byte):
             self.bar("firm", "perm.why.characters")
 
 
 _SUBSCRIPT_CODE = re.compile(r"\w\[[^\]\n]*(?:\$\(|`)")
 """A substitution inside a subscript runs when bash evaluates the text as arithmetic, even where it was quoted data."""
-_BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
-_DASH_OR_BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*(?:[ \t]-[ \t]*)?")
+_BLANK = re.compile(rb"[ \t\n]*")
+_DASH_OR_BLANK = re.compile(rb"[ \t]*(?:[ \t]-[ \t]*)?")
 """The grammar loses a lone dash before a here-document (`git commit -F - <<EOF`); `_further` finds it again."""
+
+
+_ONE_LINE = re.compile(rb"[ \t]*")
+_GAPS = {
+    "command": _ONE_LINE,
+    "redirected_statement": _DASH_OR_BLANK,
+    "file_redirect": _ONE_LINE,
+    "herestring_redirect": _ONE_LINE,
+}
+_STANDALONE = RESERVED_WORDS - {"(", ")", "((", "))", "]]", "time", "coproc"}
+_AFTER_KEYWORD = re.compile(rb"[ \t\n;&|()<>]|\Z")
+"""The grammar takes `{hit,x}` for a group; to bash a reserved word ends where a word ends."""
 
 
 def path_of(word: Word) -> str:

@@ -21,13 +21,17 @@ _PLAIN = re.compile(rb"[\w./:=@%+,-]+\Z")
 _ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
 _QUOTED_ESCAPE = re.compile(r'\\(\n|[$`"\\])')
 _GLOB = re.compile(r"[*?\[]")
+_SEPARATOR = re.compile(r"[ \t\n;|&]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _MANY = re.compile(r"\$\{?(?:@|[!#]?\w+\[[@*]\])")
 
 
 def decode(data: bytes) -> str:
     """Bytes of the script as text again (it was encoded with `surrogatepass`)."""
-    return data.decode("utf-8", "surrogatepass")
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # the parser cut a character where it gave up on the syntax
+        return data.decode("utf-8", "replace")
 
 
 def build(nodes: Iterable[Node], data: bytes, values: Values) -> Word:
@@ -58,6 +62,7 @@ class _Builder:
         self.glob = False
         self.braces = False
         self.quoted = False
+        self.torn = False
 
     def word(self, source: str) -> Word:
         text = "".join(self.text)
@@ -72,6 +77,7 @@ class _Builder:
             glob=self.glob,
             quoted=self.quoted,
             choices=choices[1:],
+            torn=self.torn,
         )
 
     def add(self, node: Node) -> None:
@@ -117,6 +123,8 @@ class _Builder:
         plain = _ESCAPE.sub("", source)
         if _GLOB.search(plain):
             self.glob = True
+        if _SEPARATOR.search(plain):
+            self.torn = True
         if _BRACES.search(plain):
             self.braces = True
         if "\\" in source:
@@ -134,7 +142,8 @@ class _Builder:
             self._quoted(_QUOTED_ESCAPE.sub(_unescaped, decode(self.data[at : child.start_byte])))
             self._unknown(child, in_quotes=True)
             at = child.end_byte
-        self._quoted(_QUOTED_ESCAPE.sub(_unescaped, decode(self.data[at : inner.end_byte - 1])))
+        end = inner.end_byte - (1 if self.data[at : inner.end_byte].endswith(b'"') else 0)
+        self._quoted(_QUOTED_ESCAPE.sub(_unescaped, decode(self.data[at:end])))
 
     def _unknown(self, node: Node, *, in_quotes: bool) -> None:
         self.literal = False
