@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,28 +23,28 @@ CALLS = 30
 
 
 def bare() -> float:
-    """Median wall milliseconds of the same shell without maia."""
+    """Best wall milliseconds of the same shell without maia."""
     times: list[float] = []
     for _ in range(CALLS):
         began = time.perf_counter()
         subprocess.run(["/bin/bash", "-c", "true"], capture_output=True, check=True)
         times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1000
+    return min(times) * 1000
 
 
-async def median_of(call: Callable[[], Awaitable[object]]) -> float:
+async def best_of(call: Callable[[], Awaitable[object]]) -> float:
     await call()
     times: list[float] = []
     for _ in range(CALLS):
         began = time.perf_counter()
         await call()
         times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1000
+    return min(times) * 1000
 
 
 async def overhead(folder: Path, find: Callable[[], WallFound]) -> float:
     runner = LocalProcesses(folder / "saved", find)
-    return await median_of(lambda: runner.shell("true", cwd=folder, timeout=10, max_chars=30_000)) - bare()
+    return await best_of(lambda: runner.shell("true", cwd=folder, timeout=10, max_chars=30_000)) - bare()
 
 
 async def output(folder: Path, command: str) -> tuple[float, float, int]:

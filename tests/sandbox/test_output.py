@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maia.sandbox import output as module
@@ -48,6 +48,7 @@ ODD = st.sampled_from(
 )
 
 
+@settings(max_examples=500)
 @given(st.lists(ODD, max_size=30), st.data())
 def test_pieces_never_change_what_is_kept(parts: list[bytes], data: st.DataObject) -> None:
     raw = b"".join(parts)

@@ -24,11 +24,15 @@ _ESCAPE_CAP: Final = 4_096
 
 @cache
 def _escape() -> re.Pattern[str]:
-    """A whole escape sequence (ECMA-48): control sequences, strings ended by BEL or ST, and the short ones."""
+    """A whole escape sequence (ECMA-48): control sequences, strings ended by BEL or ST, and the short ones.
+
+    What begins like one and is none loses its first character only.
+    """
     return re.compile(
         r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
         r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
         r"|\x1b[ -/]*[0-OQ-WYZ`-~\\]"
+        r"|\x1b|\x9b"
     )
 
 
@@ -49,11 +53,10 @@ class _Stripper:
         self._held = ""
         if "\x1b" not in text and "\x9b" not in text:
             return text
-        text = _escape().sub("", text)
         begun = _begun_escape().search(text, max(0, len(text) - _ESCAPE_CAP))
         if begun:
             text, self._held = text[: begun.start()], begun.group()
-        return text.replace("\x1b", "").replace("\x9b", "")
+        return _escape().sub("", text)
 
     def finish(self) -> str:
         held, self._held = self._held, ""
