@@ -91,7 +91,7 @@ async def list_models(endpoint: Endpoint, get_json: GetJson) -> tuple[ModelInfo,
         raise ModelFailed(Failure("not_llm", _host(target), 200, provider_text=_head(answer)))
     if not rows:
         raise ModelFailed(Failure("not_configured", _host(target), 200, code="no_models"))
-    said = await _said_elsewhere(endpoint, target, get_json) if not any(_window(row) for row in rows) else {}
+    said = await _said_elsewhere(endpoint, target, get_json) if not all(_window(row) for row in rows) else {}
     models = [_model(row, said.get(_id(row), {}), endpoint) for row in rows]
     return tuple(sorted(_unique(models), key=lambda model: not model.usable))
 

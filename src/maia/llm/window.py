@@ -158,7 +158,7 @@ def parse_token_count(answer: str) -> int | None:
     Understood: `128000`, `128 000 tokens` with any space, `128,000`, `128.000`, `200k`, `1,5 million`, `1.5M`; k is
     1,000 and M is 1,000,000. Several different sizes, a range, a power or a negative number are unreadable.
     """
-    text = answer.strip()
+    text = re.sub(r"(?<!\d)\*\*([^*\n]+)\*\*(?!\d)", r"\1", answer.strip())  # bold in Markdown is no power
     if len(text) > 2_000 or _RANGE.search(text) or _POWER.search(text) or re.search(r"(?<!\w)[-−]\s*\d", text):
         return None
     sizes = {size for found in _NUMBER.finditer(text) if (size := _size(found)) is not None}

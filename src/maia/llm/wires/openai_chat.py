@@ -227,7 +227,7 @@ class ChatStream:
     def whole(self, body: JsonObject) -> list[WireEvent]:
         """An answer that came in one piece."""
         events = self.take(body)
-        self.done = self.recognised
+        self.done = self.done or self.recognised
         return events
 
     def _take_choice(self, choice: JsonObject) -> list[WireEvent]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -69,6 +69,7 @@ class OtherWire:
         self.target = target
         self._make = make_model or self._infer
         self._models: dict[str, Model[Any]] = {}
+        self._opened = AsyncExitStack()
         self._secrets = [target.key.reveal()] if target.key else []
 
     @property
@@ -82,15 +83,21 @@ class OtherWire:
                 yield event
 
     async def aclose(self) -> None:
-        """Forget the models; their clients belong to pydantic-ai, which shares them between models."""
+        """Close the clients of the models. The next call opens new ones."""
         self._models.clear()
+        await self._opened.aclose()
+
+    async def _model(self, name: str) -> Model[Any]:
+        if name not in self._models:
+            self._models[name] = await self._opened.enter_async_context(self._make(name))
+        return self._models[name]
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
         answer = Answer(request, wire=NAME, provider=self.provider)
         try:
             from pydantic_ai.direct import model_request_stream
 
-            model = self._models.get(request.model) or self._models.setdefault(request.model, self._make(request.model))
+            model = await self._model(request.model)
             history = to_theirs(request, self.target)
             async with model_request_stream(
                 model,
