@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maia.core.weburl import WebUrl, read_url
@@ -53,6 +53,7 @@ def test_what_readers_disagree_about_is_refused(text: str, fault: str) -> None:
     assert read_url(text) == fault
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_gives_an_address_or_a_reason(text: str) -> None:
     got = read_url(f"https://{text}")

@@ -59,7 +59,7 @@ def test_a_failure_shows_its_exit_code(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_the_tree_and_keeps_what_was_printed(tmp_path: Path) -> None:
-    end, _ = bang(tmp_path, "echo before; setsid sleep 41.7 & sleep 41.7", stop_after=0.3)
+    end, _ = bang(tmp_path, "echo before; setsid sleep 41.7 & sleep 41.7", stop_after=0.8)
     assert (end.state, end.attachment.text) == ("interrompu", "before\n[interrompu]")
     assert living("sleep 41.7") == []
 

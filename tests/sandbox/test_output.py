@@ -48,7 +48,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(ODD, max_size=30), st.data())
 def test_pieces_never_change_what_is_kept(parts: list[bytes], data: st.DataObject) -> None:
     raw = b"".join(parts)
@@ -57,6 +57,7 @@ def test_pieces_never_change_what_is_kept(parts: list[bytes], data: st.DataObjec
     assert printed(*pieces).text == printed(raw).text
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(1, 7))
 def test_any_bytes_decode_as_if_they_came_at_once(raw: bytes, size: int) -> None:
     whole = codecs.decode(raw, "utf-8", "replace")

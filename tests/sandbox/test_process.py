@@ -69,22 +69,22 @@ def test_a_program_runs_without_a_shell(tmp_path: Path) -> None:
 )
 def test_a_timeout_ends_the_whole_tree(tmp_path: Path, command: str) -> None:
     word = f"98{os.getpid()}"
-    end = shell(tmp_path, "echo begun; " + command.format(word), timeout=0.5)
+    end = shell(tmp_path, "echo begun; " + command.format(word), timeout=0.8)
     assert (end.state, end.exit_code, end.output.split()[0]) == ("timed_out", None, "begun")
     assert living(f"sleep {word}") == []
 
 
 def test_who_ignores_sigterm_is_killed_after_two_seconds(tmp_path: Path) -> None:
-    end = shell(tmp_path, "trap '' TERM; echo deaf; sleep 31.7 & wait; sleep 31.7", timeout=0.3)
+    end = shell(tmp_path, "trap '' TERM; echo deaf; sleep 31.7 & wait; sleep 31.7", timeout=0.8)
     assert in_brief(end) == ("timed_out", None, "deaf\n")
-    assert 2.2 < end.duration < 4
+    assert 2.7 < end.duration < 6
     assert living("sleep 31.7") == []
 
 
 def test_who_heeds_sigterm_has_time_to_end_well(tmp_path: Path) -> None:
-    end = shell(tmp_path, "trap 'sleep 0.3; echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done", timeout=0.3)
+    end = shell(tmp_path, "trap 'sleep 0.3; echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done", timeout=0.8)
     assert (end.state, end.output.splitlines()[-1]) == ("timed_out", "tidy")
-    assert end.duration < 2
+    assert end.duration < 2.6
 
 
 def cancelled(tmp_path: Path, command: str, times: int = 1) -> tuple[float, list[str]]:
@@ -115,20 +115,20 @@ def cancelled(tmp_path: Path, command: str, times: int = 1) -> tuple[float, list
 
 def test_a_cancel_ends_the_tree_before_it_is_raised(tmp_path: Path) -> None:
     took, shown = cancelled(tmp_path, "echo on; setsid sleep 32.7 & sleep 32.7")
-    assert (took < 1, shown) == (True, ["on\n"])
+    assert (took < 1.8, shown) == (True, ["on\n"])
     assert living("sleep 32.7") == []
 
 
 def test_a_second_cancel_does_not_wait_for_the_deaf(tmp_path: Path) -> None:
     took, _ = cancelled(tmp_path, "trap '' TERM; echo on; sleep 33.7 & wait; sleep 33.7", times=2)
-    assert took < 1
+    assert took < 1.8
     assert living("sleep 33.7") == []
 
 
 def test_a_stop_keeps_what_was_printed(tmp_path: Path) -> None:
     async def go() -> Any:
         stop = asyncio.Event()
-        asyncio.get_running_loop().call_later(0.3, stop.set)
+        asyncio.get_running_loop().call_later(0.8, stop.set)
         job = process.shell_job("echo kept; sleep 34.7", tmp_path, 60, 100)
         return await processes(tmp_path).run(replace(job, stop=stop))
 
@@ -162,7 +162,7 @@ def test_one_command_stopped_leaves_the_others_alone(tmp_path: Path) -> None:
     async def go() -> list[Any]:
         runner = processes(tmp_path)
         return await asyncio.gather(
-            runner.shell("sleep 60", cwd=tmp_path, timeout=0.3, max_chars=100),
+            runner.shell("sleep 60", cwd=tmp_path, timeout=0.8, max_chars=100),
             runner.shell("setsid sleep 0.8; echo well", cwd=tmp_path, timeout=9, max_chars=100),
         )
 
@@ -175,7 +175,7 @@ def test_one_command_stopped_leaves_the_others_alone(tmp_path: Path) -> None:
 def test_an_orphan_that_holds_the_pipe_does_not_hang_the_command(tmp_path: Path) -> None:
     end = shell(tmp_path, "sleep 35.7 & echo done")
     assert (in_brief(end), end.leftovers) == (("exited", 0, "done\n"), 1)
-    assert end.duration < 1
+    assert end.duration < 5
     assert living("sleep 35.7") == []
 
 
@@ -217,18 +217,18 @@ def test_others_get_their_turn_while_a_command_prints_for_ever(tmp_path: Path) -
             longest = max(longest, time.monotonic() - began)
         return longest
 
-    assert asyncio.run(go()) < 0.25
+    assert asyncio.run(go()) < 0.5
 
 
 def test_output_is_shown_promptly_and_not_too_often(tmp_path: Path) -> None:
     shown: list[tuple[float, str]] = []
-    command = "echo first; sleep 0.4; for i in $(seq 400); do echo line $i; sleep 0.002; done"
+    command = "echo first; sleep 1; for i in $(seq 400); do echo line $i; sleep 0.002; done"
     began = time.monotonic()
     end = shell(
         tmp_path, command, max_chars=100_000, on_output=lambda text: shown.append((time.monotonic() - began, text))
     )
     assert shown[0][1] == "first\n"
-    assert shown[0][0] < 0.35
+    assert shown[0][0] < 0.95
     assert len(shown) <= 2 + 20 * end.duration
     assert "".join(text for _, text in shown) == end.output
 

@@ -164,14 +164,14 @@ def test_the_network_is_there_as_configured(kind: WallName, launch: Path, listen
 )
 def test_a_timeout_ends_the_tree_behind_the_wall(kind: WallName, launch: Path, command: str) -> None:
     word = f"97{os.getpid()}"
-    end = behind(kind, places(launch), "echo begun; " + command.format(word), timeout=0.5)
+    end = behind(kind, places(launch), "echo begun; " + command.format(word), timeout=1)
     assert (end.state, end.output.split()[0]) == ("timed_out", "begun")
     assert living(f"sleep {word}") == []
 
 
 def test_a_command_behind_the_wall_has_time_to_end_well(kind: WallName, launch: Path) -> None:
     command = "trap 'sleep 0.2; echo tidy > mark; exit' TERM; while :; do sleep 0.05; done"
-    end = behind(kind, places(launch), command, timeout=0.4)
+    end = behind(kind, places(launch), command, timeout=1)
     assert (end.state, (launch / "mark").read_text()) == ("timed_out", "tidy\n")
 
 
