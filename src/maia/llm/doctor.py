@@ -68,7 +68,10 @@ async def check_endpoint(
     ]
     wire = open_wire(endpoint)
     checks.append(await _streaming(endpoint, wire, chosen, clock))
-    checks.append(await _tools(endpoint, wire, chosen, clock))
+    if endpoint.target is None:  # the offline model has no use for a tool it does not know
+        checks.append(_check(endpoint, "tools", "skipped", "skipped", 0.0))
+    else:
+        checks.append(await _tools(endpoint, wire, chosen, clock))
     checks.append(await _window(endpoint, chosen, get_json))
     return tuple(checks)
 
