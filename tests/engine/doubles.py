@@ -170,6 +170,9 @@ class FakeModels:
     async def bind(self, name: str, why: Why) -> Bound:
         return Bound(name, "fake", self._wire, why)
 
+    async def close(self) -> None:
+        pass
+
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
         return Window(200_000, "setting"), Notice("info", "models.window", {})
 
@@ -235,7 +238,8 @@ def conversation(
             sessions=Sessions(folder / ".maia" / ".sessions"),
             configure=lambda: config,
             hands=lambda _config, context: plain_hands(folder, context),
-            undo=lambda: None,  # type: ignore[arg-type, return-value]
+            undo=lambda _session: None,  # type: ignore[arg-type, return-value]
+            renamed=lambda _old, _new: None,
             bang=bang,
             price=lambda _m, _p, usage, reported: Cost(reported, "reported") if reported is not None else Cost(),
             tally=tally,

@@ -77,6 +77,9 @@ def run(argv: Sequence[str]) -> int:
         # The reader went away (`maia … | head`). Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except Exception as error:  # a defect of ours: words and a report, never a traceback on the screen
+        _tell(_reported(error), say)
+        return 1
 
 
 def _dispatch(options: Options, say: Catalogue) -> int:
@@ -94,9 +97,9 @@ def _dispatch(options: Options, say: Catalogue) -> int:
         from maia.app.headless import run_headless
 
         return run_headless(options, say)
-    from maia.app.interactive import start
+    from maia.app.interactive import run_interactive
 
-    return start(options, say)
+    return run_interactive(options, say)
 
 
 def _subcommand(options: Options, say: Catalogue) -> int:
@@ -135,6 +138,20 @@ def _words(argv: Sequence[str]) -> Catalogue:
 
 def _in_language(option: str | None) -> Catalogue:
     return Catalogue(choose_language(option, os.environ))
+
+
+def _reported(error: Exception) -> MaiaError:
+    """The defect, written to a private file that can be sent to us; keys are never part of a traceback's text."""
+    import tempfile
+    import traceback
+
+    try:
+        handle, path = tempfile.mkstemp(prefix="maia-report-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        path = ""
+    return MaiaError("cli.defect", problem=f"{type(error).__name__}: {error}", path=path)
 
 
 def _tell(error: MaiaError, say: Say) -> None:

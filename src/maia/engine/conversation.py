@@ -124,6 +124,7 @@ class Conversation:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
         self._recorder.close()
+        await self._setup.models.close()
         self._news.put_nowait(None)
 
     async def _open(self) -> None:
@@ -207,7 +208,7 @@ class Conversation:
                 tools=config.tools,
                 gate=Gate(config.judge, self._approvals, setup.say, emit),
                 hands_for=lambda call_id, output: setup.hands(
-                    config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output)
+                    config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output, emit)
                 ),
                 say=setup.say,
                 emit=emit,
@@ -328,7 +329,7 @@ class Conversation:
 
     def rename(self, name: str) -> Event:
         """Give the session another name. Raises `SessionProblem`; then it keeps the old one."""
-        name = checked_name(name)
+        name, old = checked_name(name), self.name
         journal = self._recorder.journal
         if isinstance(journal, JsonlJournal):
             journal.rename(self._setup.sessions.path(name))
@@ -336,6 +337,7 @@ class Conversation:
             self._recorder.reserve(lambda: self._setup.sessions.create_named(name))
         event = SessionRenamed(name)
         self._emit(event)
+        self._setup.renamed(old, name)
         return event
 
     def cost(self) -> Sequence[ModelCost]:
@@ -358,13 +360,13 @@ class Conversation:
         return [ToolRow(spec.name, spec.description) for spec in self._assembler().specs()]
 
     def undo(self) -> Sequence[Change]:
-        return self._setup.undo().undo()
+        return self._setup.undo(self.name).undo()
 
     def redo(self) -> Sequence[Change]:
-        return self._setup.undo().redo()
+        return self._setup.undo(self.name).redo()
 
     def diff(self) -> Sequence[DiffBlock]:
-        return self._setup.undo().diff()
+        return self._setup.undo(self.name).diff()
 
     def export(self, path: str) -> Path:
         """Write the conversation as Markdown. Raises `SessionProblem` when the file exists or cannot be written."""

@@ -65,6 +65,10 @@ class Models(Protocol):
         """The model of that name. Raises `MaiaError` when there is none, with the nearest ones."""
         ...
 
+    async def close(self) -> None:
+        """Close all connections."""
+        ...
+
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
         """The maximum context of that model (T3.01) with the notice that says who spoke. Raises nothing."""
         ...
@@ -97,13 +101,14 @@ class CallContext:
     session: str
     model: Callable[[], str]
     emit: Callable[[str], None]
+    notify: Callable[[Notice], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The ports and values of one session. `tally` is None where nobody counts; `resume` names a session to go on with.
 
-    `hands` gives one call its hands; `bang` runs a `!` command with a place for its live output, and ends it, keeping
+    `hands` gives one call its hands; `undo` is of the session of that name, `renamed` hears the old and the new one; `bang` runs a `!` command with a place for its live output, and ends it, keeping
     what it printed, when the event is set.
     """
 
@@ -114,7 +119,8 @@ class Setup:
     sessions: Sessions
     configure: Callable[[], Config]
     hands: Callable[[Config, CallContext], Hands]
-    undo: Callable[[], Undo]
+    undo: Callable[[str], Undo]
+    renamed: Callable[[str, str], None]
     bang: Callable[[str, Callable[[str], None], asyncio.Event], Awaitable[BangOutcome]]
     price: Price
     tally: Tally | None

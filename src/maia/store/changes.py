@@ -152,6 +152,15 @@ class Changes:
             done = [change for call in state.done for change in call]
             return (*done, *(_undone(change) for call in reversed(state.undone) for change in call))
 
+    def content(self, name: str | None) -> bytes | None:
+        """A content by its digest in a `Change`; None where there was no file, or it is no longer kept."""
+        if name is None:
+            return None
+        try:
+            return self._blob(name).read_bytes()
+        except OSError:
+            return None
+
     def _go(self, what: Literal["undo", "redo"], scope: Scope) -> UndoReport:
         with self._lock:
             state = self._state()

@@ -1,0 +1,267 @@
+"""Builds one conversation from the folder, the settings and the options: every concrete class is named here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from maia import __version__
+from maia.app.memory import Remembered
+from maia.app.models import EndpointModels, Wish
+from maia.app.rules import FolderRules
+from maia.app.undo import SessionUndo
+from maia.core.errors import UsageProblem
+from maia.core.events import Notice
+from maia.core.ports import Hands, ToolMemory
+from maia.core.types import Reason
+from maia.engine.context import Tally, base_sections, project_section, read_start_context
+from maia.engine.conversation import Conversation
+from maia.engine.setup import BangOutcome, CallContext, Config, Setup
+from maia.engine.views import Trust
+from maia.i18n.catalogue import Catalogue, choose_language
+from maia.launch import Folders, find_folders, prepare
+from maia.sandbox.fetch import WebFetcher
+from maia.sandbox.process import LocalProcesses
+from maia.sandbox.wall import WallFound
+from maia.settings import Settings
+from maia.store.changes import Changes
+from maia.store.sessions import Sessions
+from maia.terminal.options import Options
+from maia.tools.readlog import SessionReads
+from maia.tools.toolbox import built_in_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is known before a session: the options, the folders, the settings and rules, the language."""
+
+    options: Options
+    env: Mapping[str, str]
+    folders: Folders
+    rules: FolderRules
+    add_dirs: tuple[Path, ...]
+    say: Catalogue
+
+
+def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
+    """Find and prepare the folders (T1.01, T1.03). Raises `UsageProblem` for a folder that is not there."""
+    folders = prepare(find_folders(env), env)
+    rules = FolderRules(folders, env, options)
+    lang = choose_language(options.lang, env, rules.settings.lang)
+    words = say if lang == say.lang else Catalogue(lang)
+    add_dirs = tuple(_folder(name, folders.launch) for name in options.add_dirs)
+    return Ground(options, env, folders, rules, add_dirs, words)
+
+
+def _folder(name: str, launch: Path) -> Path:
+    path = (launch / Path(name).expanduser()).resolve()
+    if not path.is_dir():
+        raise UsageProblem("cli.bad_dir", path=name)
+    return path
+
+
+def build_conversation(ground: Ground, *, counting: bool) -> Conversation:
+    """One conversation over the real rooms. `counting` loads the vocabulary, which only a person needs."""
+    sessions = Sessions(ground.folders.sessions)
+    builder = _Builder(ground, sessions)
+    models = endpoint_models(ground)
+    return Conversation(
+        Setup(
+            launch=ground.folders.launch,
+            say=ground.say,
+            version=__version__,
+            models=models,
+            sessions=sessions,
+            configure=builder.configure,
+            hands=builder.hands,
+            undo=builder.undo,
+            renamed=builder.renamed,
+            bang=builder.bang,
+            price=models.price,
+            tally=_tally() if counting else None,
+            trust_needed=builder.trust_needed,
+            trust=builder.trust,
+            resume=_resumed(ground.options, sessions),
+        )
+    )
+
+
+def endpoint_models(ground: Ground) -> EndpointModels:
+    """The models of all endpoints that the settings and the environment name."""
+    wish = Wish(ground.options.model, ground.options.prompt is None)
+    remembered = Remembered(ground.folders.config / "models.json")
+    return EndpointModels(ground.rules.current, wish, ground.env, ground.say, remembered)
+
+
+def _resumed(options: Options, sessions: Sessions) -> str | None:
+    """The session that `--resume` or `--continue` goes on with. Raises `UsageProblem` when there is none yet."""
+    if options.resume is not None:
+        return options.resume
+    if not options.continue_last:
+        return None
+    latest = sessions.latest()
+    if latest is None:
+        raise UsageProblem("session.none")
+    return latest
+
+
+def _tally() -> Tally:
+    from maia.llm.count import MessageTally, TokenCounter, sections_tokens, tools_tokens
+
+    counter = TokenCounter()
+    tally = MessageTally(counter)
+    return Tally(
+        warm=lambda: counter.warm().join(),
+        messages=tally.tokens,
+        sections=lambda sections: sections_tokens(sections, counter),
+        tools=lambda specs: tools_tokens(specs, counter),
+    )
+
+
+@dataclass(slots=True)
+class _SessionState:
+    """What tools remember within one session."""
+
+    reads: SessionReads
+    memory: ToolMemory
+    changes: Changes
+    turn: int = 0
+
+
+class _Builder:
+    """Makes the parts of a session that settings and folder decide, and makes them again when they are read again."""
+
+    def __init__(self, ground: Ground, sessions: Sessions) -> None:
+        self._ground = ground
+        self._sessions = sessions
+        self._states: dict[str, _SessionState] = {}
+        self._tools = {tool.spec.name: tool for tool in built_in_tools()}
+        self._rules = ground.rules
+        self._processes = self._new_processes()
+        self._notify: Callable[[Notice], None] = lambda _notice: None
+
+    @property
+    def settings(self) -> Settings:
+        """As they were last read."""
+        return self._rules.settings
+
+    def configure(self) -> Config:
+        """Read settings, rules and start context again (`/clear`, `/new`)."""
+        ground, folders = self._ground, self._ground.folders
+        self._rules.reload()
+        start = read_start_context(folders.launch)
+        project = (project_section(start.section),) if start.section else ()
+        return Config(
+            judge=self._rules.judge,
+            tools=self._tools,
+            sections=(*base_sections(folders.launch, ground.add_dirs, date.today()), *project),
+            notices=(
+                Notice("info", "start.folder", {"folder": str(folders.launch)}),
+                *folders.notices,
+                *start.notices,
+                *self._rules.notices(),
+            ),
+            rules=self._rules.shown(),
+            max_iterations=self.settings.max_iterations,
+            max_output_tokens=self.settings.max_output_tokens,
+            effort=self.settings.effort,
+        )
+
+    def hands(self, config: Config, context: CallContext) -> Hands:
+        """The hands of one call."""
+        self._notify = context.notify
+        state = self._state(context.session)
+        if state.turn != context.turn:
+            state.turn = context.turn
+            state.changes.begin_turn()
+        return Hands(
+            launch=self._ground.folders.launch,
+            call_id=context.call_id,
+            say=self._ground.say,
+            processes=self._processes,
+            fetcher=WebFetcher(self._rules.allows_private_host),
+            reads=state.reads,
+            changes=state.changes,
+            memory=state.memory,
+            current_model=context.model,
+            emit=context.emit,
+            allowed=lambda need: config.judge.decide((need,)),
+            saved_outputs=self._outputs,
+            folders=self._ground.add_dirs,
+        )
+
+    def undo(self, session: str) -> SessionUndo:
+        return SessionUndo(self._state(session).changes, self._ground.folders)
+
+    def renamed(self, old: str, new: str) -> None:
+        """The session has another name: what its tools remember goes with it."""
+        if old in self._states:
+            self._states[new] = self._states.pop(old)
+        source, target = self._changes_folder(old), self._changes_folder(new)
+        if source.is_dir() and not target.exists():
+            os.rename(source, target)
+            if new in self._states:
+                self._states[new] = replace(self._states[new], changes=Changes(target))
+
+    async def bang(self, command: str, emit: Callable[[str], None], stop: asyncio.Event) -> BangOutcome:
+        """Run what a person typed after `!` (T4.01)."""
+        from maia.sandbox.bang import run_bang
+
+        end = await run_bang(
+            command,
+            processes=self._processes,
+            cwd=self._ground.folders.launch,
+            say=self._ground.say,
+            on_output=emit,
+            stop=stop,
+        )
+        return BangOutcome(end.attachment, not end.state, end.attachment.text, end.state)
+
+    def trust_needed(self) -> Trust | None:
+        return self._rules.trust_needed()
+
+    def trust(self, yes: bool) -> None:
+        self._rules.trust(yes)
+
+    @property
+    def _outputs(self) -> Path:
+        return self._ground.folders.sessions / "outputs"
+
+    def _changes_folder(self, session: str) -> Path:
+        return self._sessions.folder / f"{session}.changes"
+
+    def _state(self, session: str) -> _SessionState:
+        if session not in self._states:
+            changes = Changes(self._changes_folder(session))
+            self._states[session] = _SessionState(SessionReads(), ToolMemory(), changes)
+        return self._states[session]
+
+    def _new_processes(self) -> LocalProcesses:
+        ground = self._ground
+
+        def look() -> WallFound:
+            from maia.sandbox.places import Places
+            from maia.sandbox.wall import find_wall  # reads nothing until a command runs
+
+            sandbox = self.settings.sandbox
+            return find_wall(
+                sandbox.mode,
+                Places(
+                    ground.folders.launch,
+                    ground.folders.home,
+                    ground.add_dirs,
+                    tuple(Path(path).expanduser() for path in sandbox.writable),
+                    tuple(Path(path).expanduser() for path in sandbox.readable),
+                    sandbox.network,
+                ),
+            )
+
+        return LocalProcesses(self._outputs, look, on_notice=self._tell, shown=self.settings.sandbox.env)
+
+    def _tell(self, reason: Reason) -> None:
+        """What the sandbox has to say once, when the first command runs."""
+        self._notify(Notice("warn", reason.key, reason.values))

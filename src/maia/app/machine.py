@@ -1,0 +1,189 @@
+"""The commands for scripts: permissions, tokens, models, doctor, sessions (decisions §11)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import localtime, strftime
+
+from maia.app.build import Ground, endpoint_models, lay_ground
+from maia.app.cli import SUBCOMMANDS
+from maia.core.errors import SessionProblem, UsageProblem
+from maia.core.text import visible
+from maia.core.types import JsonObject, JsonValue
+from maia.engine.export import markdown, write_markdown
+from maia.engine.transcript import Transcript
+from maia.i18n.catalogue import Catalogue
+from maia.launch import find_folders
+from maia.store.sessions import Sessions
+from maia.terminal.options import Options
+
+
+def _words(options: Options, least: int, most: int) -> tuple[str, ...]:
+    """The words after the command's name. Raises `UsageProblem` with how it is written."""
+    name, *words = options.command
+    if not least <= len(words) <= most:
+        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS[name].usage)
+    return tuple(words)
+
+
+def _print_json(value: JsonValue) -> None:
+    print(json.dumps(value, ensure_ascii=False))
+
+
+def permissions(options: Options, say: Catalogue) -> int:
+    """`maia permissions check TOOL VALUE`: what the rules decide, without doing anything."""
+    from maia.permissions.check import check
+
+    action, tool, *rest = _words(options, 2, 3)
+    if action != "check":
+        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["permissions"].usage)
+    value = sys.stdin.buffer.read().decode("utf-8", "replace") if rest == ["-"] else "".join(rest)
+    folders = find_folders({**os.environ, **({"MAIA_CWD": options.cwd} if options.cwd else {})})
+    found = check(
+        tool,
+        value,
+        cwd=folders.launch,
+        home=folders.home,
+        settings_files=[Path(name) for name in options.settings],
+        say=say,
+    )
+    if options.as_json:
+        _print_json(found)
+    else:
+        print(f"{str(found['verdict']).upper()}  {visible(str(found['reason']))}")
+    return 0
+
+
+def tokens(options: Options, _say: Catalogue) -> int:
+    """`maia tokens`: the number of tokens on standard input, by the vocabulary that the context bar uses (T3.02)."""
+    from maia.llm.count import ENCODING, TokenCounter
+
+    _words(options, 0, 0)
+    count = TokenCounter().count_one(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    if options.as_json:
+        _print_json({"tokens": count, "encoding": ENCODING})
+    else:
+        print(count)
+    return 0
+
+
+def models(options: Options, say: Catalogue) -> int:
+    """`maia models`: one row a model; a server that does not answer is told on standard error."""
+    _words(options, 0, 0)
+    ground = lay_ground(options, os.environ, say)
+
+    async def rows() -> int:
+        found, failures = await endpoint_models(ground).rows()
+        if options.as_json:
+            _print_json(found)
+        else:
+            for row in found:
+                print(f"{row['provider']}/{row['id']}" + (f"  {row['window']}" if row["window"] else ""))
+        for provider, failure in failures:
+            words = ground.say(f"failure.{failure.kind}", host=failure.host, status=failure.status, model="")
+            print(f"WARN  {provider}: {visible(words)}", file=sys.stderr)
+        return 1 if failures else 0
+
+    return asyncio.run(rows())
+
+
+def doctor(options: Options, say: Catalogue) -> int:
+    """`maia doctor`: what is configured and whether it works; exit code 1 when something failed."""
+    _words(options, 0, 0)
+    ground = lay_ground(options, os.environ, say)
+
+    async def rows() -> int:
+        checks = await endpoint_models(ground).checks()
+        found = [_check_row(ground, check) for check in checks]
+        if options.as_json:
+            _print_json(found)
+        else:
+            for row in found:
+                print(f"{row['state']!s:<8}{row['endpoint']}  {row['name']}: {row['words']}")
+        return 1 if any(row["state"] == "fail" for row in found) else 0
+
+    return asyncio.run(rows())
+
+
+def _check_row(ground: Ground, check: object) -> JsonObject:
+    from maia.llm.doctor import Check
+
+    assert isinstance(check, Check)
+    words = visible(ground.say(check.reason.key, **check.reason.values))
+    return {
+        "endpoint": check.endpoint,
+        "name": check.name,
+        "state": check.state,
+        "words": words,
+        "seconds": check.seconds,
+    }
+
+
+def sessions(options: Options, say: Catalogue) -> int:
+    """`maia sessions list | show NAME | export NAME [FILE]`."""
+    action, *rest = _words(options, 1, 3)
+    run = _SESSION_ACTIONS.get(action)
+    if run is None:
+        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["sessions"].usage)
+    ground = lay_ground(options, os.environ, say)
+    return run(ground, Sessions(ground.folders.sessions), rest)
+
+
+def _list(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
+    _expect(rest, 0, 0)
+    infos = kept.list()
+    if ground.options.as_json:
+        _print_json(
+            [
+                {"name": i.name, "modified": i.modified, "tokens": i.tokens, "title": i.title, "path": str(i.path)}
+                for i in infos
+            ]
+        )
+        return 0
+    for info in infos:
+        when = strftime("%Y-%m-%d %H:%M", localtime(info.modified))
+        print(f"{info.name}  {when}  {visible(info.title)}")
+    return 0
+
+
+def _show(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
+    name = _expect(rest, 1, 1)[0]
+    if ground.options.as_json:
+        from maia.core.codec import dump_event
+
+        for record in kept.load(name).records:
+            print(dump_event(record.event))
+        return 0
+    print(markdown(_transcript(kept, name), name), end="")
+    return 0
+
+
+def _export(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
+    name, *path = _expect(rest, 1, 2)
+    print(write_markdown(_transcript(kept, name), name, ground.folders.launch, "".join(path)))
+    return 0
+
+
+_SESSION_ACTIONS: dict[str, Callable[[Ground, Sessions, Sequence[str]], int]] = {
+    "list": _list,
+    "show": _show,
+    "export": _export,
+}
+
+
+def _transcript(kept: Sessions, name: str) -> Transcript:
+    transcript = Transcript.of(record.event for record in kept.load(name).records)
+    if not transcript.messages():
+        raise SessionProblem("session.empty", name=name)
+    return transcript
+
+
+def _expect(rest: Sequence[str], least: int, most: int) -> Sequence[str]:
+    if not least <= len(rest) <= most:
+        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["sessions"].usage)
+    return rest

@@ -1,0 +1,73 @@
+"""What maia remembers of models between two runs: the one chosen last, and the names each server listed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from maia.core.types import JsonObject
+from maia.llm.endpoint import Endpoint
+from maia.llm.models import ModelInfo, described
+
+_LISTED_AT_MOST = 500
+
+
+class Remembered:
+    """A small file, `~/.maia/models.json`. Losing it costs one request at the next start, so nothing here fails."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._data: JsonObject | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that a person chose last, as `provider/id`."""
+        chosen = self._read().get("model")
+        return chosen if isinstance(chosen, str) and chosen else None
+
+    def keep_model(self, full_name: str) -> None:
+        self._write({**self._read(), "model": full_name})
+
+    def models_of(self, endpoint: Endpoint) -> list[ModelInfo]:
+        """The models that this endpoint listed last, known by their names only."""
+        if endpoint.target is None or endpoint.models:
+            return [described(name, endpoint) for name in endpoint.models]
+        lists = self._read().get("lists")
+        names = cast(JsonObject, lists).get(_address(endpoint)) if isinstance(lists, dict) else None
+        if not isinstance(names, list):
+            return []
+        return [described(name, endpoint) for name in cast("list[Any]", names) if isinstance(name, str)]
+
+    def keep_lists(self, lists: Sequence[tuple[Endpoint, list[str]]]) -> None:
+        """What each endpoint listed just now; the file is written only where that changes something."""
+        before = self._read().get("lists")
+        kept = cast(JsonObject, before) if isinstance(before, dict) else {}
+        fresh = {_address(endpoint): names[:_LISTED_AT_MOST] for endpoint, names in lists}
+        if any(kept.get(address) != names for address, names in fresh.items()):
+            self._write({**self._read(), "lists": {**kept, **fresh}})
+
+    def _read(self) -> JsonObject:
+        if self._data is None:
+            self._data = {}
+            with suppress(OSError, ValueError, RecursionError):
+                found = json.loads(self._path.read_bytes())
+                self._data = cast(JsonObject, found) if isinstance(found, dict) else {}
+        return self._data
+
+    def _write(self, data: JsonObject) -> None:
+        self._data = data
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".models-")
+            with open(handle, "w", encoding="utf-8") as file:
+                json.dump(data, file, ensure_ascii=False)
+            os.replace(name, self._path)
+
+
+def _address(endpoint: Endpoint) -> str:
+    return f"{endpoint.name} {endpoint.target.base_url if endpoint.target else ''}"

@@ -1,0 +1,240 @@
+"""The engine's `Models` port over the endpoints that are configured or found: list, choose, open, price, window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from maia.app.memory import Remembered
+from maia.core.errors import ModelFailed, NotConfigured
+from maia.core.events import Notice
+from maia.core.ports import Say, Wire
+from maia.core.types import Cost, Failure, JsonObject, Usage
+from maia.engine.context import Window
+from maia.engine.setup import Bound, Why
+from maia.engine.views import ModelChoice
+from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
+from maia.llm.binding import Choice, Wanted, choose
+from maia.llm.endpoint import Endpoint
+from maia.llm.endpoints import Configured, discover
+from maia.llm.models import Listing, ModelInfo, list_all
+from maia.llm.offline import open_offline
+from maia.llm.transport import get_json
+from maia.settings import Settings
+
+if TYPE_CHECKING:
+    from maia.llm.doctor import Check
+    from maia.llm.open import OpenWire
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which model the command line asks for, and whether somebody is there to choose."""
+
+    option: str | None
+    is_person: bool
+
+
+class EndpointModels:
+    """All models of all endpoints. Endpoints are looked up once a run, lists anew whenever a person looks at them."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        wish: Wish,
+        env: Mapping[str, str],
+        say: Catalogue,
+        remembered: Remembered,
+    ) -> None:
+        self._settings = settings
+        self._wish = wish
+        self._env = env
+        self._say = say
+        self._remembered = remembered
+        self._found: Configured | None = None
+        self._infos: dict[tuple[str, str], ModelInfo] = {}
+        self._wires: dict[str, Wire | OpenWire] = {}
+
+    async def choices(self) -> Sequence[ModelChoice]:
+        """Every model that can be chosen. Raises `ModelFailed` when the only configured server does not say."""
+        listing = await self._list()
+        ids = [model.id for model in listing.models]
+        return [
+            ModelChoice(model.id if ids.count(model.id) == 1 else model.full_name, model.provider, model.window)
+            for model in listing.models
+            if model.usable
+        ]
+
+    async def start(self, resumed: str) -> Bound | None:
+        """The model to begin with: the option, the session's, the settings', the last one chosen, else the default.
+
+        None when there are several, nobody asked for one, and a person is there to choose (T1.06). Raises
+        `NotConfigured` without a person and without any endpoint, `MaiaError` for a name that is not there.
+        """
+        found = await self._endpoints()
+        wanted = Wanted(self._wish.option, self._settings().model, resumed or None, self._remembered.model)
+        if len(found.endpoints) == 1 and not self._wish.is_person and wanted.option is None:
+            raise NotConfigured("cli.nothing_configured")
+        named = wanted.option or wanted.resumed or wanted.setting or wanted.remembered
+        listing = self._remembered_list(found, named) or await self._list()
+        if not named and self._wish.is_person and self._must_choose(listing):
+            return None
+        choice = choose(listing.models, wanted, found.endpoints, self._unlisted(listing))
+        return self._bound(choice, found)
+
+    async def bind(self, name: str, why: Why) -> Bound:
+        """The model of that name; a person's choice is remembered for the next start."""
+        found = await self._endpoints()
+        listing = await self._list()
+        choice = choose(listing.models, Wanted(option=name), found.endpoints, self._unlisted(listing))
+        if why == "command":
+            self._remembered.keep_model(choice.model.full_name)
+        return self._bound(Choice(choice.model, why, choice.others, choice.notices), found)
+
+    async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        """The model's window in the order of T3.01."""
+        from maia.llm.window import ask_over, find_window
+
+        info = await self._described(bound)
+        found = await find_window(info, self._settings().plain(), ask_over(bound.wire, bound.model))
+        return Window(found.tokens, found.source), found.notice
+
+    def price(self, model: str, provider: str, usage: Usage | None, reported: float | None) -> Cost:
+        """What a call cost: as reported, else by the server's or the catalogue's price, else unknown."""
+        if usage is None and reported is None:
+            return Cost()
+        from maia.llm.pricing import cost_of
+
+        info = self._infos.get((provider, model))
+        endpoint = self._endpoint(provider)
+        target = endpoint.target if endpoint else None
+        return cost_of(
+            usage,
+            model,
+            target.base_url if target else "",
+            reported=reported,
+            declared=info.price if info else None,
+            is_local=bool(endpoint and endpoint.is_local),
+        )
+
+    async def rows(self) -> tuple[list[JsonObject], tuple[tuple[str, Failure], ...]]:
+        """One JSON row a model (`maia models --json`), and the servers that did not say."""
+        listing = await list_all((await self._endpoints()).endpoints, get_json)
+        failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
+        return [_row(model) for model in listing.models], failures
+
+    async def checks(self) -> list[Check]:
+        """What `maia doctor` finds about every endpoint."""
+        from maia.llm.doctor import check_endpoint
+
+        found = await self._endpoints()
+        checks: list[Check] = []
+        try:
+            for endpoint in (point for point in found.endpoints if point.target is not None):
+                checks += await check_endpoint(endpoint, get_json, lambda point: self._wire(point.name))
+        finally:
+            await self.close()
+        return checks
+
+    async def close(self) -> None:
+        """Close all connections."""
+        wires, self._wires = list(self._wires.values()), {}
+        for wire in wires:
+            if (aclose := getattr(wire, "aclose", None)) is not None:
+                await aclose()
+
+    # Inside
+
+    async def _endpoints(self) -> Configured:
+        if self._found is None:
+            self._found = await discover(self._settings().plain(), self._env, get_json)
+        return self._found
+
+    def _endpoint(self, name: str) -> Endpoint | None:
+        endpoints = self._found.endpoints if self._found else ()
+        return next((endpoint for endpoint in endpoints if endpoint.name == name), None)
+
+    async def _list(self) -> Listing:
+        """The lists of all servers. What a list says of a model is remembered for prices and windows."""
+        found = await self._endpoints()
+        listing = await list_all(found.endpoints, get_json)
+        for model in listing.models:
+            self._infos[model.provider, model.id] = model
+        if listing.failures and all(model.provider == "offline" for model in listing.models):
+            raise ModelFailed(listing.failures[0][1])
+        self._remembered.keep_lists(_by_endpoint(found, listing))
+        return listing
+
+    def _remembered_list(self, found: Configured, named: str | None) -> Listing | None:
+        """The models of the last list where that names the wanted one exactly: no request is then needed to start."""
+        if not named:
+            return None
+        models: list[ModelInfo] = []
+        for endpoint in found.endpoints:
+            models += self._remembered.models_of(endpoint)
+        fits = [model for model in models if named in (model.id, model.full_name)]
+        return Listing(tuple(models)) if len(fits) == 1 else None
+
+    def _must_choose(self, listing: Listing) -> bool:
+        real = [model for model in listing.models if model.usable and model.provider != "offline"]
+        return len(real) > 1
+
+    def _unlisted(self, listing: Listing) -> list[str]:
+        return [endpoint.name for endpoint, _ in listing.failures]
+
+    def _bound(self, choice: Choice, found: Configured) -> Bound:
+        model = choice.model
+        notices = [*found.notices, *choice.notices]
+        if model.provider == "offline" and len(found.endpoints) == 1 and self._wish.option is None:
+            notices.append(Notice("warn", "start.nothing_configured"))
+        return Bound(model.id, model.provider, self._wire(model.provider), choice.why, tuple(notices))
+
+    def _wire(self, provider: str) -> Wire:
+        if provider not in self._wires:
+            endpoint = self._endpoint(provider)
+            if endpoint is None or endpoint.target is None:
+                says: dict[Lang, Say] = {lang: Catalogue(lang) for lang in LANGUAGES}
+                self._wires[provider] = open_offline(says, self._say.lang, self._env)
+            else:
+                from maia.llm.open import open_wire
+
+                self._wires[provider] = open_wire(endpoint.target)
+        return self._wires[provider]
+
+    async def _described(self, bound: Bound) -> ModelInfo:
+        """What is known of a model; the server is asked where it was chosen without its list."""
+        key = (bound.provider, bound.model)
+        if key not in self._infos:
+            with suppress(ModelFailed):
+                await self._list()
+        if key in self._infos:
+            return self._infos[key]
+        from maia.llm.models import described
+
+        endpoint = self._endpoint(bound.provider)
+        return described(bound.model, endpoint) if endpoint else ModelInfo(bound.model, bound.provider)
+
+
+def _row(model: ModelInfo) -> JsonObject:
+    """What scripts read of a model; null where nobody says."""
+    return {
+        "id": model.id,
+        "provider": model.provider,
+        "window": model.window,
+        "maxOutput": model.max_output,
+        "efforts": None if model.efforts is None else list(model.efforts),
+        "images": model.images,
+        "usable": model.usable,
+    }
+
+
+def _by_endpoint(found: Configured, listing: Listing) -> list[tuple[Endpoint, list[str]]]:
+    """The ids that each server listed, for the next start."""
+    silent = {endpoint.name for endpoint, _ in listing.failures}
+    return [
+        (endpoint, [model.id for model in listing.models if model.provider == endpoint.name])
+        for endpoint in found.endpoints
+        if endpoint.target is not None and endpoint.name not in silent
+    ]
