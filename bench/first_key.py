@@ -14,7 +14,6 @@ import tempfile
 import termios
 import time
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from harness import MAIA, ROOT, Row, at_most, clean_env, modules_after
@@ -73,7 +72,7 @@ def _cpu(pid: int) -> float:
 
 def program() -> tuple[str, ...]:
     """maia, or its prompt on a fake conversation as long as there is no composition root in the checkout."""
-    if find_spec("maia.app.interactive") is not None:
+    if (ROOT / "src/maia/app/interactive.py").exists():
         return MAIA
     return (sys.executable, "-P", str(ROOT / "tests/terminal/live/fake.py"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import MaiaError
@@ -38,6 +38,8 @@ _TWICE, _STUCK = 2.0, 5.0
 _BIG = 20_000
 """Characters of an answer from which it is rendered aside, so that keys stay live."""
 _BACKLOG = 2_000
+_SOON = 0.5
+"""Seconds after which a start that still goes on is told."""
 _LONG_TURN, _AWAY = 20.0, 8.0
 """Seconds of a turn that is worth a call at its end, and seconds without a key after which anything calls at all."""
 
@@ -67,7 +69,8 @@ class App:
         self._activity: asyncio.Task[None] | None = None
         self._code: asyncio.Future[int] = self._loop.create_future()
         self._opened = False
-        self._editing: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._began = self._loop.time()
         self._interrupted = -_TWICE
         self._stopping = 0.0
         for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
@@ -80,16 +83,17 @@ class App:
 
     async def run(self) -> int:
         """Until the person leaves. Returns the exit code; the terminal is restored whatever happens."""
-        news = asyncio.create_task(self._news())
+        self._spawn(self._news())
         self._begin(self._open())
         try:
             return await self._code
         finally:
             self.conversation.stop()
-            for task in (news, self._activity, *self._open_questions.values()):
-                if task is not None and not task.done():
+            for task in (self._activity, *self._tasks):
+                if task is not None:
                     task.cancel()
-                    await asyncio.wait([task], timeout=2)
+            if self._tasks or self._activity is not None:
+                await asyncio.wait([*self._tasks, *filter(None, [self._activity])], timeout=3)
             self._screen.close()
             await self.conversation.close()
 
@@ -102,13 +106,26 @@ class App:
 
     # Activities
 
-    def _begin(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Something that goes on beside the activity; a defect in it ends the program like any other."""
+        task = asyncio.create_task(self._guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None and not self._code.done():
+            self._code.set_exception(error)
+        self._screen.refresh()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         self._stopping = 0.0
         self._activity = asyncio.create_task(self._guarded(work))
         self._activity.add_done_callback(self._ended)
         self._screen.refresh()
 
-    async def _guarded(self, work: Any) -> None:
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Run one activity; an error for a person is shown, any other one ends the program with its traceback."""
         try:
             await work
@@ -118,23 +135,20 @@ class App:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None
-        if not task.cancelled() and (error := task.exception()) is not None:
-            if not self._code.done():
-                self._code.set_exception(error)
-            return
+        self._finished(task)
         if self._queue and not self._code.done():
             self._begin(self._send(*self._queue.pop(0)))
-        self._screen.refresh()
 
     async def _open(self) -> None:
         asked = self.conversation.trust_needed()
         if asked is not None:
             self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
+        self._loop.call_later(_SOON, self._screen.refresh)
         await self.draw(self.conversation.open())
         self._opened = True
         if not self.conversation.model:
             await self._actions.choose_model()
-        await self.measure()
+        self._spawn(self._measure())
 
     async def _news(self) -> None:
         async for event in self.conversation.news():
@@ -154,11 +168,11 @@ class App:
     async def _send(self, text: str, pasted: Sequence[Range]) -> None:
         began = self._loop.time()
         await self._actions.send(text, pasted)
-        await self.measure()
+        self._spawn(self._measure())
         if self._loop.time() - began > _LONG_TURN:
             self._call(self.say("screen.done"))
 
-    async def measure(self) -> None:
+    async def _measure(self) -> None:
         """Count the context again (T2.08)."""
         measured = await self.conversation.measure()
         self.state.fill = Fill(measured.tokens, measured.window)
@@ -172,7 +186,9 @@ class App:
         async for event in events:
             await self._show_event(event)
             count += 1
-            if count % 32 == 0:
+            if self._screen.behind > _BACKLOG:
+                await self._screen.drain()
+            elif count % 32 == 0:
                 await asyncio.sleep(0)
         await self._screen.drain()
 
@@ -209,7 +225,7 @@ class App:
         async def answer() -> None:
             self.conversation.answer(approval_id, await self._dialogue.ask(choices, stops=True))
 
-        self._open_questions[approval_id] = asyncio.create_task(answer())
+        self._open_questions[approval_id] = self._spawn(answer())
         self._call(choices.title)
 
     def _withdraw(self, approval_id: str) -> None:
@@ -254,8 +270,7 @@ class App:
         if self._activity is None:
             self._begin(self._send(text, pasted))
         elif (meanwhile := self._meanwhile(text)) is not None:
-            task = asyncio.create_task(self._guarded(self._actions.run(meanwhile)))
-            task.add_done_callback(lambda _: self._screen.refresh())
+            self._spawn(self._actions.run(meanwhile))
         else:
             self._queue.append((text, pasted))
 
@@ -296,7 +311,7 @@ class App:
 
     def edit(self) -> None:
         """The line in the person's editor; what runs goes on meanwhile."""
-        self._editing = asyncio.create_task(self._guarded(self._edit()))
+        self._spawn(self._edit())
 
     async def _edit(self) -> None:
         editor = self._prompt.editor
@@ -319,6 +334,8 @@ class App:
         mark = Span(look.text("? "), "status") if status.kind == "waiting" else Span("")
         zone.status = line(mark, Span(look.text(status.text), "status"))
         zone.thinking = status.kind in ("thinking", "tools")
+        if not self._opened and self._loop.time() - self._began >= _SOON and not self._dialogue.waiting:
+            zone.status, zone.thinking = line(Span(look.text(self.say("screen.starting")), "status")), True
         zone.working = self._activity is not None and self._opened and not self._dialogue.waiting
         zone.tail = live_lines_of(self.state, look, self.say, TAIL_ROWS)
         zone.bar = context_bar(self.state.fill, look, self.say)

@@ -19,7 +19,6 @@ from maia.terminal.actions import Actions
 from maia.terminal.badges import error_lines
 from maia.terminal.banner import banner_lines
 from maia.terminal.colours import Look, look_of, to_ansi
-from maia.terminal.contextbar import Fill
 from maia.terminal.history import History
 from maia.terminal.render import RenderState, render, status_of
 from maia.terminal.spans import Line, line, text_of
@@ -227,11 +226,6 @@ class PlainDoor:
             return await self._reply
         finally:
             self._reply = None
-
-    async def measure(self) -> None:
-        """Count the context; it is said after each answer."""
-        measured = await self.conversation.measure()
-        self.state.fill = Fill(measured.tokens, measured.window)
 
     def forget(self) -> None:
         """Another conversation begins."""

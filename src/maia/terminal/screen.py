@@ -136,6 +136,11 @@ class Screen:
             self._drained.clear()
         self.refresh()
 
+    @property
+    def behind(self) -> int:
+        """Log rows that are not yet written, on a terminal that is slower than what comes."""
+        return len(self._log)
+
     async def drain(self) -> None:
         """Wait until all rows of the log are on the screen."""
         await self._drained.wait()

@@ -79,6 +79,7 @@ class FakeConversation:
         self.asked.append(("trust", yes))
 
     async def open(self) -> AsyncIterator[Event]:
+        await asyncio.sleep(float(os.environ.get("FAKE_OPEN", "0")))
         yield SessionStarted(self.name, str(self.launch), "0.1")
         yield Notice("info", "screen.exported", {"path": str(self.launch)})
         if self.model:
@@ -320,7 +321,7 @@ def main() -> int:
 
         time.sleep(float(os.environ.get("FAKE_LOAD", "0")))
         talk = FakeConversation(
-            Path("/srv/code/facturation"),
+            Path(os.environ.get("FAKE_LAUNCH", "/srv/code/facturation")),
             trust=bool(os.environ.get("FAKE_TRUST")),
             model=os.environ.get("FAKE_MODEL", "sonnet"),
         )

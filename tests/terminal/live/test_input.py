@@ -110,7 +110,30 @@ def test_a_small_paste_is_text_and_never_sends() -> None:
     assert editor.text == "a\nb\n"
 
 
-NAMES = ["left", "right", "up", "down", "home", "end", "m-b", "m-f", "backspace", "delete", "c-k", "c-u", "c-w", "m-d", "c-y", "m-y", "c-t", "m-u", "c-_", "m-_", "c-j", "enter"]
+NAMES = [
+    "left",
+    "right",
+    "up",
+    "down",
+    "home",
+    "end",
+    "m-b",
+    "m-f",
+    "backspace",
+    "delete",
+    "c-k",
+    "c-u",
+    "c-w",
+    "m-d",
+    "c-y",
+    "m-y",
+    "c-t",
+    "m-u",
+    "c-_",
+    "m-_",
+    "c-j",
+    "enter",
+]
 KEYS = st.one_of(
     st.tuples(st.just("text"), st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=5)),
     st.tuples(st.just("paste"), st.text(st.characters(exclude_categories=["Cs"]), max_size=30)),

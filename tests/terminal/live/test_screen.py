@@ -508,3 +508,71 @@ def test_the_line_can_be_edited_in_ones_own_editor(tmp_path: Path) -> None:
         term.type("draft")
         term.keys("C-g")
         term.until(lambda rows: rows[-3].endswith("and more"))
+
+
+def test_a_start_that_takes_long_is_told_and_lines_wait_for_it(tmp_path: Path) -> None:
+    with terminal(tmp_path, FAKE_OPEN="2") as term:
+        rows = term.until("Démarrage…")
+        assert rows[-5].endswith("Démarrage…")
+        term.type("early")
+        term.keys("Enter")
+        term.until("❯ early")
+        term.until(lambda rows: idle(rows) and any("• deux" in row for row in rows))
+
+
+def test_without_animation_nothing_moves_while_it_works(tmp_path: Path) -> None:
+    with terminal(tmp_path, MAIA_NO_ANIMATION="1") as term:
+        term.until("23%")
+        term.type("ask")
+        term.keys("Enter")
+        term.until("› Oui")
+        time.sleep(0.4)
+        term.keys("C-c")
+        term.until(idle)
+        term.type("slow")
+        term.keys("Enter")
+        term.until("word1")
+        seen = {(rows[-5], rows[-3]) for rows in (term.rows() for _ in range(8)) if not time.sleep(0.1)}
+        assert seen == {("⢄⢂ En réflexion…", "▹▹▹▹▹ Traitement en cours — Ctrl+C : interrompre")}
+
+
+def test_files_are_completed_and_folders_go_on(tmp_path: Path) -> None:
+    (tmp_path / "src" / "deep").mkdir(parents=True)
+    (tmp_path / "src" / "deep" / "target one.py").write_text("x")
+    with terminal(tmp_path, FAKE_LAUNCH=str(tmp_path)) as term:
+        term.until("23%")
+        term.type("see @tar")
+        rows = term.until("› src/deep/target one.py")
+        assert rows[-5].strip() == ""
+        term.keys("Tab")
+        term.until(lambda rows: rows[-3] == "▹▹▹▹▹ see @'src/deep/target one.py'")
+        term.keys("C-u")
+        term.type("@sr")
+        term.until("› src/")
+        term.keys("Tab")
+        term.until(lambda rows: rows[-3] == "▹▹▹▹▹ @src/" and any("deep/" in row for row in rows))
+
+
+def test_bang_alone_shows_help_and_exit_leaves(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("!")
+        term.keys("Enter")
+        term.until("Écrivez !commande")
+        term.type("/exit")
+        term.keys("Enter")
+        term.until("code 0")
+
+
+def test_commands_that_only_look_run_while_the_agent_works(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("slow")
+        term.keys("Enter")
+        term.until("word3")
+        term.type("/cost")
+        term.keys("Enter")
+        term.until("412 208")
+        term.until("Ctrl+C : interrompre")
+        term.keys("C-c")
+        term.until(idle)
