@@ -18,7 +18,33 @@ from maia.permissions.script import Barrier, Command, Redirect, Script
 from maia.permissions.shell import analyse, cd_goal
 
 NEUTRAL = frozenset(
-    [":", "true", "false", "test", "[", "set", "exit", "return", "break", "continue", "shift", "wait", "unset", "read", "mapfile", "readarray", "getopts", "let", "local", "declare", "typeset", "export", "readonly", "umask", "type"]
+    [
+        ":",
+        "true",
+        "false",
+        "test",
+        "[",
+        "set",
+        "exit",
+        "return",
+        "break",
+        "continue",
+        "shift",
+        "wait",
+        "unset",
+        "read",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "let",
+        "local",
+        "declare",
+        "typeset",
+        "export",
+        "readonly",
+        "umask",
+        "type",
+    ]
 )
 """Builtins that neither run nor write anything: beside commands that rules cover they need no rule of their own."""
 

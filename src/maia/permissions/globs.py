@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 SPECIAL = "*?[{\\"
 MAX_ALTERNATIVES = 64
@@ -91,7 +92,8 @@ def _set(body: str) -> str:
 
 def _alternatives(glob: str) -> list[str]:
     """The glob without its outermost braces, one text per choice; too many choices leave the braces as they are."""
-    done, todo = [], [glob]
+    done: list[str] = []
+    todo = [glob]
     while todo:
         text = todo.pop()
         braces = _first_braces(text)
@@ -124,6 +126,6 @@ def _first_braces(text: str) -> tuple[int, int, list[str]] | None:
             depth -= 1
             if depth == 0 and len(cuts) > 1:
                 edges = [*cuts, i]
-                return start, i + 1, [text[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+                return start, i + 1, [text[a + 1 : b] for a, b in pairwise(edges)]
         i += 1
     return None

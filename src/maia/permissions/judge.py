@@ -12,6 +12,7 @@ from maia.permissions.propose import propose
 from maia.permissions.rule_files import RuleFile, read_rule_file
 from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
 from maia.permissions.save import add_allow_rules
+from maia.permissions.trust import remember, trust_state
 
 SETTINGS = Path(".maia/settings.json")
 USER_FILE = "~/.maia/settings.json"
@@ -80,24 +81,28 @@ class RuleJudge:
         file cannot be changed safely; nothing is lost then.
         """
         texts = self._proposed(needs)
+        was_trusted = trust_state(self.place.launch, self.place.home).verdict == "trusted"
         add_allow_rules(self.place.launch / SETTINGS, FOLDER_FILE, texts)
+        if was_trusted:  # what the person just saved is no change by somebody else
+            remember(self.place.launch, self.place.home)
         self.allow_for_session(needs)
         return FOLDER_FILE
 
     def _proposed(self, needs: Sequence[Need]) -> list[str]:
         """One rule for each need that is not allowed yet."""
-        found: list[str] = []
-        for need in needs:
-            if self.decide([need]).verdict is not Verdict.ALLOW and (text := self.propose(need)) is not None:
-                found.append(text)
-        return list(dict.fromkeys(found))
+        asking = [need for need in needs if self.decide([need]).verdict is not Verdict.ALLOW]
+        return list(dict.fromkeys(text for need in asking if (text := self.propose(need)) is not None))
 
     def _combine(self) -> None:
         rules = [rule for file in self.files for rule in file.rules if self._counts(file, rule)]
         self.rules = RuleSet((*rules, *self._options, *self._session))
 
+    def waits(self, file: RuleFile) -> bool:
+        """Whether the file's allow rules are left out because the folder is not trusted."""
+        return not self.trusted and file.shown == FOLDER_FILE
+
     def _counts(self, file: RuleFile, rule: Rule) -> bool:
-        return self.trusted or file.shown != FOLDER_FILE or rule.verdict is not Verdict.ALLOW
+        return rule.verdict is not Verdict.ALLOW or not self.waits(file)
 
 
 def _two_files(place: Place) -> tuple[tuple[Path, str], ...]:

@@ -21,13 +21,16 @@ _CANONICAL = {name.casefold(): name for name in BUILT_IN_TOOLS}
 _TOOL_NAME = r"[^\W\d][\w.-]*\*?"
 
 
+_NOWHERE = RuleSource("")
+
+
 @dataclass(frozen=True, slots=True)
 class RuleProblem:
     """A rule that is left out. `key` is a sentence of the catalogue; `values` holds the rule's text and more."""
 
     key: str
     values: dict[str, Any] = field(default_factory=dict[str, Any])
-    source: RuleSource = RuleSource("")
+    source: RuleSource = _NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ def parse_rule(text: object, verdict: Verdict, source: RuleSource) -> Rule | Rul
         if problem is None:
             return Rule(verdict, name, pattern, written, source)
     return RuleProblem(problem, {"rule": written}, source)
+
+
+def canonical_tool(name: str) -> str:
+    """The built-in tool meant by a name in any case; other names are themselves."""
+    return _CANONICAL.get(name.casefold(), name)
 
 
 def is_bare(rule: Rule) -> bool:
@@ -97,7 +105,7 @@ def _shape_problem(written: str) -> str | None:
 
 def _split(written: str) -> tuple[str, str | None]:
     name, opened, rest = written.partition("(")
-    return _CANONICAL.get(name.casefold(), name), rest[:-1].strip() if opened else None
+    return canonical_tool(name), rest[:-1].strip() if opened else None
 
 
 def _pattern_problem(name: str, pattern: str | None) -> str | None:

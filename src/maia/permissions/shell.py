@@ -552,6 +552,8 @@ class _Walker:
                 continue
             if kind == "expansion":
                 self._expansion(current)
+            elif kind == "simple_expansion" and current.child_count == 2 and _apart(current):
+                self.bar("firm", "perm.why.characters")
             elif kind == "ERROR":
                 self.walk(current, folders, deep + 1)
                 continue
@@ -598,6 +600,13 @@ _GAPS = {
     "file_redirect": _ONE_LINE,
     "herestring_redirect": _ONE_LINE,
 }
+
+
+def _apart(node: Node) -> bool:
+    """Whether the grammar joined a `$` with a name on the next line (`<<<$⏎name`)."""
+    return node.children[0].end_byte != node.children[1].start_byte
+
+
 _STANDALONE = RESERVED_WORDS - {"(", ")", "((", "))", "]]", "time", "coproc"}
 _AFTER_KEYWORD = re.compile(rb"[ \t\n;&|()<>]|\Z")
 """The grammar takes `{hit,x}` for a group; to bash a reserved word ends where a word ends."""

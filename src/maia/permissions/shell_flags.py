@@ -74,7 +74,30 @@ _SAME = {
 }  # fmt: skip
 
 _INTERPRETERS = frozenset(
-    ["python", "perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "Rscript", "tclsh", "wish", "raku", "guile", "racket", "osascript", "ed", "ex", "bc", "dc", "m4", "at", "batch"]
+    [
+        "python",
+        "perl",
+        "ruby",
+        "node",
+        "nodejs",
+        "php",
+        "lua",
+        "luajit",
+        "Rscript",
+        "tclsh",
+        "wish",
+        "raku",
+        "guile",
+        "racket",
+        "osascript",
+        "ed",
+        "ex",
+        "bc",
+        "dc",
+        "m4",
+        "at",
+        "batch",
+    ]
 ) - {"bc"}
 """Programs that read their program from standard input when no file is given."""
 

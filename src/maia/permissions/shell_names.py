@@ -27,7 +27,32 @@ HARMLESS_NAME = re.compile(
 """Variables that a rule for the plain program also covers when they stand before it."""
 
 RESERVED_WORDS = frozenset(
-    ["!", "{", "}", "(", ")", "[[", "]]", "if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "case", "esac", "select", "function", "time", "coproc"]
+    [
+        "!",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[[",
+        "]]",
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "for",
+        "in",
+        "do",
+        "done",
+        "while",
+        "until",
+        "case",
+        "esac",
+        "select",
+        "function",
+        "time",
+        "coproc",
+    ]
 )
 
 INPUT_NAMES = {"read": "adeinNptu", "mapfile": "dnOsuCct", "readarray": "dnOsuCct", "getopts": ""}

@@ -330,8 +330,12 @@ def _shell_script(words: Words, at: int, barriers: list[Barrier], *, runs: bool)
     return Inner("clear", (), (script.text,), (), tuple(barriers))
 
 
+def _behind_dashes(words: Words) -> Words:
+    return words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
+
+
 def _eval(words: Words) -> Inner:
-    parts = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
+    parts = _behind_dashes(words)
     if not all(word.fixed for word in parts):
         return Inner("clear", (), (), (), (blind("perm.why.dynamic", words[0]),))
     return Inner("clear", (), (" ".join(word.text for word in parts),))
@@ -339,7 +343,7 @@ def _eval(words: Words) -> Inner:
 
 def _trap(words: Words) -> Inner | None:
     """`trap 'code' EXIT` runs code at a moment that nobody chose; `trap - EXIT` and `trap '' INT` run none."""
-    parts = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
+    parts = _behind_dashes(words)
     if not parts or parts[0].text in ("", "-", "-l", "-p", "-P") or (parts[0].fixed and parts[0].text.isdigit()):
         return None
     return Inner("clear", (), (), (), (blind("perm.why.trap", parts[0]),))
