@@ -249,7 +249,9 @@ def _model(row: JsonObject, more: JsonObject, endpoint: Endpoint) -> ModelInfo:
 
 def described(model_id: str, endpoint: Endpoint) -> ModelInfo:
     """A model by its name alone, with what the catalogue knows. On this machine the server decides about the window."""
-    facts = facts_of(model_id, endpoint.target.base_url if endpoint.target else "")
+    if endpoint.target is None:
+        return OFFLINE_MODEL
+    facts = facts_of(model_id, endpoint.target.base_url)
     window = None if endpoint.is_local and endpoint.style != "litellm" else facts.window
     return ModelInfo(
         model_id,

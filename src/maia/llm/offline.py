@@ -94,7 +94,8 @@ def next_step(
     try:
         step = next(plan)
         for results in conversation.results:
-            step = plan.send(results)
+            if [result.name for result in results] == [call.name for call in step.calls]:
+                step = plan.send(results)  # other results are of calls that another model made
     except StopIteration as end:
         return _labelled(str(end.value), conversation, scene), ()
     return step.text, _calls(step, len(request.messages))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from maia.core.types import JsonObject
+from maia.llm.offline_project import TEST_COMMANDS, explain_project
 from maia.llm.offline_requests import Wish, WishKind
 from maia.llm.offline_results import (
     LANGUAGE_NAMES,
     entries,
     fenced,
     file_text,
-    first_paragraph,
     first_words,
     is_cut,
     listed,
@@ -27,10 +26,9 @@ from maia.llm.offline_steps import (
     Call,
     CannotGoOn,
     Plan,
-    Results,
     Scene,
-    Step,
-    checked,
+    bullets,
+    capped,
     do,
     lines_of,
     quoted,
@@ -87,7 +85,6 @@ def _model(_wish: Wish, scene: Scene) -> Plan:
 # Files: look --------------------------------------------------------------------------------------------------------
 
 _SHOWN_LINES = 40
-_SHOWN_PATHS = 60
 
 
 def _show_file(wish: Wish, scene: Scene) -> Plan:
@@ -137,17 +134,7 @@ def _list(wish: Wish, scene: Scene) -> Plan:
     found = entries((yield from do(scene, scene.say("offline.listing", path=folder), "Read", path=folder)))
     if not found:
         return scene.say("offline.folder_empty", path=folder)
-    return scene.say("offline.folder_holds", path=folder) + "\n\n" + _capped(scene, _bullets(found))
-
-
-def _bullets(names: Sequence[str]) -> list[str]:
-    return [f"- `{name}`" for name in names]
-
-
-def _capped(scene: Scene, lines: Sequence[str]) -> str:
-    shown = "\n".join(lines[:_SHOWN_PATHS])
-    more = len(lines) - _SHOWN_PATHS
-    return shown if more <= 0 else shown + "\n\n" + scene.say("offline.more_items", n=more)
+    return scene.say("offline.folder_holds", path=folder) + "\n\n" + capped(scene, bullets(found))
 
 
 _SUFFIXES = {name.lower(): suffix.removeprefix(".") for suffix, name in reversed(LANGUAGE_NAMES.items())}
@@ -160,7 +147,7 @@ def _find(wish: Wish, scene: Scene) -> Plan:
     paths = listed((yield from do(scene, text, "Glob", pattern=pattern, **where)))
     if not paths:
         return scene.say("offline.found_none", pattern=pattern)
-    return scene.say("offline.found", n=len(paths)) + "\n\n" + _capped(scene, _bullets(paths))
+    return scene.say("offline.found", n=len(paths)) + "\n\n" + capped(scene, bullets(paths))
 
 
 def _glob_of(name: str) -> str:
@@ -271,23 +258,10 @@ def _output(scene: Scene, command: str, output: str, *, failed: bool = False) ->
     return head + "\n\n" + fenced("\n".join(lines[-_SHOWN_LINES:]))
 
 
-_TEST_COMMANDS = {
-    "pyproject.toml": "python -m pytest -q",
-    "pytest.ini": "python -m pytest -q",
-    "setup.py": "python -m pytest -q",
-    "tests": "python -m pytest -q",
-    "package.json": "npm test",
-    "Cargo.toml": "cargo test",
-    "go.mod": "go test ./...",
-    "Makefile": "make test",
-}
-"""What lies in a folder and how such a project runs its tests; the first that is there counts."""
-
-
 def _run_tests(_wish: Wish, scene: Scene) -> Plan:
     found = yield from do(scene, scene.say("offline.test_look"), "Read", path=".")
     names = {name.rstrip("/") for name in entries(found)}
-    command = next((command for name, command in _TEST_COMMANDS.items() if name in names), "")
+    command = next((command for name, command in TEST_COMMANDS.items() if name in names), "")
     if not command:
         return scene.say("offline.no_tests")
     return (yield from _run(Wish("run", text=command), scene))
@@ -311,65 +285,6 @@ def _todo(wish: Wish, scene: Scene) -> Plan:
     return scene.say("offline.planned", task=tasks[0])
 
 
-# The project --------------------------------------------------------------------------------------------------------
-
-_MANIFESTS = (
-    "pyproject.toml",
-    "package.json",
-    "Cargo.toml",
-    "go.mod",
-    "composer.json",
-    "pom.xml",
-    "Gemfile",
-    "Makefile",
-)
-
-
-def _explain_project(_wish: Wish, scene: Scene) -> Plan:
-    look = scene.say("offline.project_look")
-    folder, files = yield from try_calls(scene, look, Call("Read", {"path": "."}), Call("Glob", {"pattern": "**/*"}))
-    names, every = entries(checked(scene, folder)), listed(checked(scene, files))
-    readme = next((name for name in sorted(names, key=len) if name.lower().startswith("readme")), "")
-    manifests = [name for name in _MANIFESTS if name in names][:2]
-    texts = yield from _read_all(scene, [readme, *manifests] if readme else manifests)
-    return _project_answer(scene, names, _languages(every, is_cut(files.text)), texts, readme)
-
-
-def _read_all(scene: Scene, paths: Sequence[str]) -> Generator[Step, Results, dict[str, str]]:
-    """The files that could be read, in one step; a file that cannot be read is left out."""
-    if not paths or "Read" not in scene.tools:
-        return {}
-    calls = [Call("Read", {"path": path}) for path in paths]
-    results = yield from try_calls(scene, scene.say("offline.project_read", files=", ".join(paths)), *calls)
-    return {path: file_text(result.text) for path, result in zip(paths, results, strict=False) if not result.is_error}
-
-
-def _project_answer(scene: Scene, names: Sequence[str], languages: str, texts: dict[str, str], readme: str) -> str:
-    if not names:
-        return scene.say("offline.project_empty")
-    about = outline(readme, texts.get(readme, ""))
-    pieces = [f"## {about.names[0]}" if about.names else scene.say("offline.project_title")]
-    if said := first_paragraph(texts.get(readme, "")):
-        pieces.append(scene.say("offline.project_says", file=readme) + "\n\n" + quoted(said))
-    elif not readme:
-        pieces.append(scene.say("offline.project_no_readme"))
-    if languages:
-        pieces.append(scene.say("offline.project_languages", languages=languages))
-    pieces.append(scene.say("offline.folder_holds", path=".") + "\n\n" + _capped(scene, _bullets(names)))
-    for name in texts:
-        if name in _TEST_COMMANDS:
-            pieces.append(scene.say("offline.project_tests", file=name, command=_TEST_COMMANDS[name]))
-            break
-    pieces.append(scene.say("offline.project_next"))
-    return "\n\n".join(pieces)
-
-
-def _languages(paths: Sequence[str], cut: bool) -> str:
-    """The commonest kinds of files; with numbers where the whole listing was seen."""
-    kinds = Counter(LANGUAGE_NAMES.get(PurePosixPath(path).suffix.lower(), "") for path in paths)
-    return ", ".join(name if cut else f"{name} ({n})" for name, n in kinds.most_common(6) if name)
-
-
 _PLANS: dict[WishKind, Callable[[Wish, Scene], Plan]] = {
     "window": _says("offline.window"),
     "recap": _recap,
@@ -378,7 +293,7 @@ _PLANS: dict[WishKind, Callable[[Wish, Scene], Plan]] = {
     "greet": _says("offline.greeting"),
     "thanks": _says("offline.thanks"),
     "go_on": _says("offline.go_on"),
-    "explain_project": _explain_project,
+    "explain_project": explain_project,
     "todo": _todo,
     "replace": _replace,
     "remove_text": _replace,

@@ -51,6 +51,7 @@ class CannotGoOn(Exception):
 
 
 def try_calls(scene: Scene, text: str, *calls: Call) -> Generator[Step, Results, Results]:
+    """A step of one or more calls; their results, errors included, in the order of the calls."""
     for call in calls:
         if call.name not in scene.tools:
             raise CannotGoOn(scene.say("offline.no_tool", tool=call.name))
@@ -64,18 +65,37 @@ def do(scene: Scene, text: str, name: str, **arguments: object) -> Generator[Ste
 
 
 def checked(scene: Scene, result: ToolResultPart) -> str:
+    """The text of a result; an error ends the wish with its reason."""
     if result.is_error:
         raise CannotGoOn(scene.say("offline.failed", tool=result.name, reason=quoted(first_words(result.text, 600))))
     return result.text
 
 
 def read_text(scene: Scene, path: str, text: str = "", **arguments: int) -> Generator[Step, Results, str]:
+    """Read a file, which must succeed; its own text."""
     return file_text((yield from do(scene, text, "Read", path=path, **arguments)))
 
 
 def quoted(text: str) -> str:
+    """The text as a quotation in Markdown."""
     return "\n".join(f"> {line}" for line in text.splitlines() or [""])
 
 
 def lines_of(text: str) -> int:
+    """How many lines it has."""
     return len(text.splitlines())
+
+
+_SHOWN_ITEMS = 60
+
+
+def bullets(names: Sequence[str]) -> list[str]:
+    """Names as the points of a list."""
+    return [f"- `{name}`" for name in names]
+
+
+def capped(scene: Scene, lines: Sequence[str]) -> str:
+    """The first lines, and how many more there are."""
+    shown = "\n".join(lines[:_SHOWN_ITEMS])
+    more = len(lines) - _SHOWN_ITEMS
+    return shown if more <= 0 else shown + "\n\n" + scene.say("offline.more_items", n=more)

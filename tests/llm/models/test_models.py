@@ -14,6 +14,7 @@ from maia.llm.endpoints import configured
 from maia.llm.models import (
     OFFLINE_MODEL,
     ModelInfo,
+    described,
     list_all,
     list_models,
     model_row,
@@ -249,6 +250,7 @@ def test_offline_is_free_and_needs_nothing() -> None:
     assert OFFLINE_MODEL.price is not None
     assert OFFLINE_MODEL.price.is_free
     assert OFFLINE_MODEL.window == 100_000
+    assert described("offline", OFFLINE_ENDPOINT) is OFFLINE_MODEL
 
 
 def test_a_row_for_machines_has_every_fact() -> None:

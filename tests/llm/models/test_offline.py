@@ -358,6 +358,17 @@ def test_the_same_conversation_gives_the_same_answer_and_ids_are_unique() -> Non
     assert len(ids) == len(set(ids)) == 4
 
 
+def test_results_of_calls_that_another_model_made_are_passed_over() -> None:
+    foreign = ToolMessage((ToolResultPart("1", "Bash", "x"), ToolResultPart("2", "Bash", "y")))
+    said = answer([UserMessage((TextPart("read notes.txt"),)), AssistantMessage(()), foreign])
+    assert [call.name for call in calls_of(said)] == ["Read"]
+
+
+@given(st.sampled_from([row[0] for row in PLAYS.values()]), st.text(max_size=80), st.booleans())
+def test_no_result_whatever_raises(request_: str, result: str, is_error: bool) -> None:
+    assert play(request_, lambda _call: (result, is_error))[0]
+
+
 def test_an_empty_conversation_is_answered() -> None:
     assert text_of(answer([]))
 
