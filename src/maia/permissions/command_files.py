@@ -1,4 +1,4 @@
-"""Files that a command plainly reads or writes by its operands: deny and ask rules on files meet them there too (T6.08)."""
+"""Files that a command plainly reads or writes by its operands: file rules meet them there too (T6.08)."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _path_in(text: str) -> str:
 
 
 def _globbed(text: str, folder: str, strict: list[Rule], place: Place) -> Rule | None:
-    """A rule for one file that a shell glob could expand to; a leading star leaves hidden files out, as the shell does."""
+    """A rule for one file that a shell glob could expand to; a leading star leaves out hidden ones, as in the shell."""
     glob = globs.compiled(target(text, place, folder).given, fold_case=place.fold_case)
     for rule in strict:
         pattern = rule.pattern or ""

@@ -1,4 +1,4 @@
-"""Needs and rules -> a decision with its reasons: deny, then ask, then allow; of several parts the strictest wins (T6.02)."""
+"""Needs and rules -> a decision with its reasons: deny, ask, allow; of several parts the strictest (T6.02)."""
 
 from __future__ import annotations
 

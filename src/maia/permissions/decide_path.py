@@ -19,7 +19,7 @@ _KIN = {
     "Grep": ("Grep", "Read"),
     "Glob": ("Glob",),
 }
-"""A deny or ask rule for a file also holds for the other tools that do the same to it (a second door is no way round)."""
+"""A deny or ask rule for a file also holds for the other tools that do the same to it: no second door."""
 
 
 def decide_path(tool: str, path: str, rules: RuleSet, place: Place, folder: str = "") -> DecisionPart:

@@ -1,4 +1,4 @@
-"""Path globs: `**` any folders, `*` and `?` within one name (hidden ones too), `[…]`, `{a,b}`, `\\` before a character."""
+"""Path globs: `**` any folders, `*` and `?` within one name (hidden too), `[…]`, `{a,b}`, `\\` before a character."""
 
 from __future__ import annotations
 

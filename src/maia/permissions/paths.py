@@ -14,7 +14,7 @@ from maia.permissions import globs
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where paths of a decision start: the launch folder (T1.01), the home folder, how the disk compares names, `--add-dir`."""
+    """Where paths of a decision start: the launch folder (T1.01), the home folder, whether case counts, `--add-dir`."""
 
     launch: Path
     home: Path

@@ -15,12 +15,16 @@ from maia.permissions.shell import analyse
 
 PREFIXES: dict[str, int] = {
     "pytest": 1, "ruff": 1, "mypy": 1, "pyright": 1, "eslint": 1, "tsc": 1, "jest": 1, "vitest": 1, "black": 1,
-    "ls": 1, "cat": 1, "head": 1, "tail": 1, "wc": 1, "grep": 1, "rg": 1, "diff": 1, "file": 1, "stat": 1, "du": 1, "tree": 1, "which": 1,
+    "ls": 1, "cat": 1, "head": 1, "tail": 1, "wc": 1, "grep": 1, "rg": 1, "diff": 1, "file": 1, "stat": 1, "du": 1,
+    "tree": 1, "which": 1,
     "npm run": 3, "yarn run": 3, "pnpm run": 3, "bun run": 3, "npm test": 2, "yarn test": 2, "pnpm test": 2,
     "cargo build": 2, "cargo test": 2, "cargo check": 2, "cargo clippy": 2, "cargo fmt": 2, "cargo doc": 2,
-    "go build": 2, "go test": 2, "go vet": 2, "go fmt": 2, "go doc": 2, "mvn test": 2, "gradle test": 2, "dotnet build": 2, "dotnet test": 2,
-    "git status": 2, "git log": 2, "git diff": 2, "git show": 2, "git add": 2, "git commit": 2, "git blame": 2, "git fetch": 2, "git stash": 2,
-    "python -m pytest": 3, "python3 -m pytest": 3, "python -m unittest": 3, "python3 -m unittest": 3, "uv run pytest": 3,
+    "go build": 2, "go test": 2, "go vet": 2, "go fmt": 2, "go doc": 2, "mvn test": 2, "gradle test": 2,
+    "dotnet build": 2, "dotnet test": 2,
+    "git status": 2, "git log": 2, "git diff": 2, "git show": 2, "git add": 2, "git commit": 2, "git blame": 2,
+    "git fetch": 2, "git stash": 2,
+    "python -m pytest": 3, "python3 -m pytest": 3, "python -m unittest": 3, "python3 -m unittest": 3,
+    "uv run pytest": 3,
 }  # fmt: skip
 """Command words -> how many of them a proposed rule keeps before its `*`. Everything else is proposed exactly."""
 
@@ -28,7 +32,7 @@ _SOURCE = RuleSource("proposed")
 
 
 def propose(need: Need, rules: RuleSet, place: Place) -> str | None:
-    """The text of an allow rule with which this need would be allowed, or None where none could (a deny or ask rule wins)."""
+    """The text of an allow rule that would allow this need, or None where none could (a deny or ask rule wins)."""
     for text in _candidates(need, rules, place):
         rule = parse_rule(text, Verdict.ALLOW, _SOURCE)
         if isinstance(rule, Rule) and decide([need], rules + RuleSet((rule,)), place).verdict is Verdict.ALLOW:

@@ -12,15 +12,18 @@ FOLDERS = (".git", ".maia", ".claude", ".codex", ".vscode", ".idea", ".husky", "
 FILES = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
     ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".envrc",
-    ".gitconfig", ".gitmodules", ".netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".mcp.json", ".pam_environment",
-    ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".pythonrc", ".pdbrc", ".gdbinit", ".lldbinit", ".vimrc", ".exrc",
+    ".gitconfig", ".gitmodules", ".netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".mcp.json",
+    ".pam_environment",
+    ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".pythonrc", ".pdbrc", ".gdbinit", ".lldbinit", ".vimrc",
+    ".exrc",
     ".pre-commit-config.yaml",
 )  # fmt: skip
 """Names of files, at any depth, that programs run or trust by themselves."""
 
 HOME_FOLDERS = (
     ".config/git", ".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/nvim",
-    ".config/pip", ".config/gh", ".local/bin", "bin", ".local/share/systemd", ".local/share/applications", ".aws", ".kube",
+    ".config/pip", ".config/gh", ".local/bin", "bin", ".local/share/systemd", ".local/share/applications", ".aws",
+    ".kube",
     ".docker", ".cargo/bin", ".cargo/config.toml", ".emacs.d", ".vim", "Library/LaunchAgents", "Library/LaunchDaemons",
 )  # fmt: skip
 """Folders of the home folder."""

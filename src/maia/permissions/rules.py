@@ -1,4 +1,4 @@
-"""Rules as a person writes them, `Tool` or `Tool(pattern)`, read into `Rule` or into a problem that says what is wrong."""
+"""Rules as a person writes them, `Tool` or `Tool(pattern)`, read into `Rule` or a problem that says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell script -> what it would do (`Script`), read from its syntax tree; what is not understood becomes a barrier."""
+"""A shell script -> what it would do (`Script`), read from its syntax tree; what is not understood is a barrier."""
 
 from __future__ import annotations
 
@@ -450,7 +450,7 @@ class _Walker:
     def _behind(
         self, redirects: list[Node], after: _After, folders: Folders, depth: int, *, further_used: bool
     ) -> _After:
-        """Open what stands behind a statement that starts in `folders`; a here-document may bring the rest of a list."""
+        """Open what stands behind a statement that starts in `folders`; a here-document may bring more of a list."""
         if not further_used and any(self._further(child) for child in redirects):
             self.bar("firm", "perm.why.syntax")
         for child in redirects:

@@ -1,4 +1,4 @@
-"""Programs given to `sed` and `awk` as an argument: do they only transform text, or also run commands and write files."""
+"""Programs given to `sed` and `awk` as an argument: do they only change text, or also run and write."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SED_ADDRESS = re.compile(
 
 
 def sed_effect(script: str) -> Effect:
-    """What a sed script does beside printing: `w`, `W` and `s///w` write, `e` and `s///e` run. Not understood: `run`."""
+    """What a sed script does beside printing: `w`, `W`, `s///w` write, `e`, `s///e` run. Not understood: `run`."""
     worst: Effect = "none"
     at = 0
     while at < len(script):
@@ -95,7 +95,7 @@ def _sed_substitution(script: str, at: int) -> tuple[Effect, int]:
 
 
 def _delimited(script: str, opened: int, *, sets: bool) -> int:
-    """Where the delimiter that stands at `opened` comes next, not escaped and, in a regular expression, not in a set; -1 when it does not."""
+    """Where the delimiter that stands at `opened` comes next, not escaped and (with `sets`) not in a set; -1 for never."""
     delimiter, i, in_set = script[opened], opened + 1, False
     while i < len(script):
         if script[i] == "\\":

@@ -19,7 +19,10 @@ Words: TypeAlias = tuple[Word, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Options of one program: `writes` change files, `runs` start programs, `codes` carry code. `values`, `attached` as in `has_flag`."""
+    """Options of one program: `writes` change files, `runs` start programs, `codes` carry code.
+
+    `values` and `attached` as in `has_flag`.
+    """
 
     writes: str = ""
     runs: str = ""
@@ -41,7 +44,10 @@ _TABLE: dict[str, _Row] = {
     "base64": _Row(writes="-o --output", values="wbi"),
     "file": _Row(writes="-C --compile", values="FPefm"),
     "man": _Row(runs="-P --pager -H --html --gxditview -X -T -Z", values="CLMSErRes"),
-    "tar": _Row(runs="--checkpoint-action --to-command -I --use-compress-program --rsh-command --rmt-command --info-script -F --new-volume-script", values="CTXbfgLHVKN"),
+    "tar": _Row(runs= (
+        "--checkpoint-action --to-command -I --use-compress-program --rsh-command --rmt-command --info-script -F "
+        "--new-volume-script"
+    ), values="CTXbfgLHVKN"),
     "zip": _Row(runs="-TT --unzip-command", values="btni"),
     "split": _Row(runs="--filter"),
     "rsync": _Row(runs="-e --rsh --rsync-path", values="fBMT"),
@@ -49,26 +55,37 @@ _TABLE: dict[str, _Row] = {
     "jq": _Row(runs="-f --from-file", values=""),
     "diff": _Row(), "wget": _Row(runs="--use-askpass"),
     "install": _Row(runs="--strip-program"),
-    "python": _PYTHON, "perl": _Row(codes="-e -E", values="I", attached="0CDFMVdilmx"), "ruby": _Row(codes="-e", values="CEFIKr", attached="0TWxi"),
+    "python": _PYTHON, "perl": _Row(codes="-e -E", values="I", attached="0CDFMVdilmx"),
+    "ruby": _Row(codes="-e", values="CEFIKr", attached="0TWxi"),
     "node": _Row(codes="-e -p --eval --print", values="rC"), "nodejs": _Row(codes="-e -p --eval --print", values="rC"),
     "bun": _Row(codes="-e -p --eval --print"), "php": _Row(codes="-r -R -B -E --run --process-code", values="Sctdfz"),
-    "lua": _Row(codes="-e"), "luajit": _Row(codes="-e"), "Rscript": _Row(codes="-e"), "R": _Row(codes="-e"), "julia": _Row(codes="-e -E --eval --print"),
-    "osascript": _Row(codes="-e"), "elixir": _Row(codes="-e --eval"), "erl": _Row(codes="-eval"), "raku": _Row(codes="-e"), "scala": _Row(codes="-e"),
-    "groovy": _Row(codes="-e"), "ghc": _Row(codes="-e"), "runghc": _Row(codes="-e"), "racket": _Row(codes="-e"), "guile": _Row(codes="-c"), "sbcl": _Row(codes="--eval"),
-    "pwsh": _Row(codes="-c -Command -EncodedCommand -e"), "powershell": _Row(codes="-c -Command -EncodedCommand -e"), "expect": _Row(codes="-c"),
-    "vim": _Row(codes="-c --cmd -S -s", values="uTirtw"), "emacs": _Row(codes="--eval --execute -f --funcall -l --load"),
+    "lua": _Row(codes="-e"), "luajit": _Row(codes="-e"), "Rscript": _Row(codes="-e"), "R": _Row(codes="-e"),
+    "julia": _Row(codes="-e -E --eval --print"),
+    "osascript": _Row(codes="-e"), "elixir": _Row(codes="-e --eval"), "erl": _Row(codes="-eval"),
+    "raku": _Row(codes="-e"), "scala": _Row(codes="-e"),
+    "groovy": _Row(codes="-e"), "ghc": _Row(codes="-e"), "runghc": _Row(codes="-e"), "racket": _Row(codes="-e"),
+    "guile": _Row(codes="-c"), "sbcl": _Row(codes="--eval"),
+    "pwsh": _Row(codes="-c -Command -EncodedCommand -e"), "powershell": _Row(codes="-c -Command -EncodedCommand -e"),
+    "expect": _Row(codes="-c"),
+    "vim": _Row(codes="-c --cmd -S -s", values="uTirtw"),
+    "emacs": _Row(codes="--eval --execute -f --funcall -l --load"),
     "gnuplot": _Row(codes="-e"), "dc": _Row(codes="-e -f --expression --file"),
     "make": _Row(runs="--eval -f --file --makefile", values="CIWjlo"), "gmake": _Row(runs="--eval", values="CIWjlo"),
-    "gcc": _Row(runs="-wrapper"), "g++": _Row(runs="-wrapper"), "go": _Row(runs="-toolexec -exec -vettool --toolexec --exec --vettool"),
+    "gcc": _Row(runs="-wrapper"), "g++": _Row(runs="-wrapper"),
+    "go": _Row(runs="-toolexec -exec -vettool --toolexec --exec --vettool"),
     "cargo": _Row(runs="--config"), "npm": _Row(runs="--script-shell -c --call"), "npx": _Row(codes="-c --call"),
-    "nc": _Row(runs="-e -c --exec --sh-exec", values="Iiqpswx"), "ncat": _Row(runs="-e -c --exec --sh-exec --lua-exec", values="Iiqpswx"),
+    "nc": _Row(runs="-e -c --exec --sh-exec", values="Iiqpswx"),
+    "ncat": _Row(runs="-e -c --exec --sh-exec --lua-exec", values="Iiqpswx"),
     "at": _Row(runs="-f"), "tmux": _Row(), "mapfile": _Row(codes="-C"), "readarray": _Row(codes="-C"),
-    "hash": _Row(runs="-p"), "compgen": _Row(runs="-C -F"), "complete": _Row(runs="-C -F"), "enable": _Row(runs="-f -n -d"),
+    "hash": _Row(runs="-p"), "compgen": _Row(runs="-C -F"), "complete": _Row(runs="-C -F"),
+    "enable": _Row(runs="-f -n -d"),
 }  # fmt: skip
 
 _SAME = {
-    "gsort": "sort", "gdate": "date", "gtar": "tar", "bsdtar": "tar", "gbase64": "base64", "gsplit": "split", "vi": "vim", "nvim": "vim", "view": "vim",
-    "ex": "vim", "vimdiff": "vim", "netcat": "nc", "clang": "gcc", "clang++": "g++", "cc": "gcc", "c++": "g++", "ripgrep": "rg",
+    "gsort": "sort", "gdate": "date", "gtar": "tar", "bsdtar": "tar", "gbase64": "base64", "gsplit": "split",
+    "vi": "vim", "nvim": "vim", "view": "vim",
+    "ex": "vim", "vimdiff": "vim", "netcat": "nc", "clang": "gcc", "clang++": "g++", "cc": "gcc", "c++": "g++",
+    "ripgrep": "rg",
     "gsed": "sed", "gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk", "gfind": "find", "bfs": "find",
     "pypy": "python", "ipython": "python", "bpython": "python", "batcat": "bat",
 }  # fmt: skip
@@ -162,7 +179,8 @@ def _reads_stdin(name: str, rest: Words) -> bool:
 
 def _sed(words: Words) -> list[Barrier]:
     layout = spec(
-        "* e: f: l: n r E s u z i b expression= file= line-length= in-place quiet silent posix regexp-extended separate unbuffered null-data debug sandbox follow-symlinks"
+        "* e: f: l: n r E s u z i b expression= file= line-length= in-place quiet silent posix "
+        "regexp-extended separate unbuffered null-data debug sandbox follow-symlinks"
     )
     rest, scripts, found = words[1:], list[Word](), list[Barrier]()
     operands: list[Word] = []
@@ -267,7 +285,10 @@ def _less(words: Words) -> list[Barrier]:
 
 def _database(words: Words) -> list[Barrier]:
     """Clients whose statements can leave for the shell: `\\!`, `\\copy … program`, `.shell`, `system`."""
-    escape = r"(?i)\\!|\\o\s*\||\\g\s*\||\bprogram\s+'|^\s*\.(?:shell|system|load|output|once|excel|open|read|import)\b|;\s*\.(?:shell|system)\b|\bload_extension\s*\(|^\s*(?:system|source|\\\.)\s"
+    escape = (
+        r"(?i)\\!|\\o\s*\||\\g\s*\||\bprogram\s+'|^\s*\.(?:shell|system|load|output|once|excel|open|read|import)\b"
+        r"|;\s*\.(?:shell|system)\b|\bload_extension\s*\(|^\s*(?:system|source|\\\.)\s"
+    )
     found = next((word for word in words[1:] if re.search(escape, word.text)), None)
     return [Barrier("blind", "perm.why.runs", found.source)] if found else []
 
@@ -368,11 +389,17 @@ def _git(words: Words) -> list[Barrier]:
 
 _Special: TypeAlias = Callable[[Words], list[Barrier]]
 _SPECIAL: dict[str, _Special] = {
-    "sed": _sed, "awk": _awk, "find": _find, "uniq": _uniq, "xxd": _uniq, "ssh": _ssh_options, "scp": _ssh_options, "sftp": _ssh_options,
-    "rsync": _ssh_options, "vim": _editor, "less": _less, "more": _less, "psql": _database, "mysql": _database, "mariadb": _database, "sqlite3": _database,
+    "sed": _sed, "awk": _awk, "find": _find, "uniq": _uniq, "xxd": _uniq, "ssh": _ssh_options, "scp": _ssh_options,
+    "sftp": _ssh_options,
+    "rsync": _ssh_options, "vim": _editor, "less": _less, "more": _less, "psql": _database, "mysql": _database,
+    "mariadb": _database, "sqlite3": _database,
     "make": _make, "gmake": _make, "socat": _socat, "tmux": _terminal, "screen": _terminal, "zellij": _terminal,
-    "at": _always_runs, "batch": _always_runs, "crontab": _always_runs, "alias": _alias, "source": _source, ".": _source, "shopt": _shopt,
-    "read": _fills, "mapfile": _fills, "readarray": _fills, "getopts": _fills, "printf": _fills, "let": _evaluates, "test": _evaluates, "[": _evaluates,
-    "unset": _evaluates, "export": _declares, "declare": _declares, "typeset": _declares, "local": _declares, "readonly": _declares,
-    "deno": _deno, "git": _git, "enable": _always_runs, "bind": _always_runs, "ed": _always_runs, "run-parts": _always_runs, "fc": _always_runs,
+    "at": _always_runs, "batch": _always_runs, "crontab": _always_runs, "alias": _alias, "source": _source,
+    ".": _source, "shopt": _shopt,
+    "read": _fills, "mapfile": _fills, "readarray": _fills, "getopts": _fills, "printf": _fills, "let": _evaluates,
+    "test": _evaluates, "[": _evaluates,
+    "unset": _evaluates, "export": _declares, "declare": _declares, "typeset": _declares, "local": _declares,
+    "readonly": _declares,
+    "deno": _deno, "git": _git, "enable": _always_runs, "bind": _always_runs, "ed": _always_runs,
+    "run-parts": _always_runs, "fc": _always_runs,
 }  # fmt: skip

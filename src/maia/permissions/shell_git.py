@@ -21,12 +21,18 @@ _HARMLESS_CONFIG = re.compile(
     r"|http\.(?:version|postbuffer|lowspeedlimit|lowspeedtime)|protocol\.version|safe\.directory|submodule\.recurse|feature\.\w+|index\.\w+|pack\.\w+|core\.(?:preloadindex|untrackedcache))(?:=|\Z)"
 )
 _RUNS = {
-    "clone": "-u --upload-pack -c --config --template", "fetch": "--upload-pack", "pull": "--upload-pack", "ls-remote": "--upload-pack --exec",
-    "push": "--receive-pack --exec", "fetch-pack": "--upload-pack --exec", "send-pack": "--receive-pack --exec", "archive": "--exec --remote",
-    "rebase": "-x --exec", "grep": "-O --open-files-in-pager", "difftool": "-x --extcmd -t --tool", "mergetool": "-t --tool",
-    "init": "--template", "send-email": "--smtp-server --to-cmd --cc-cmd --sendmail-cmd", "log": "--ext-diff --textconv", "show": "--ext-diff --textconv",
-    "diff": "--ext-diff --textconv", "submodule": "", "instaweb": "-d --httpd -b --browser", "help": "", "cat-file": "--textconv --filters",
-    "blame": "", "format-patch": "--ext-diff", "diff-tree": "--ext-diff --textconv", "diff-index": "--ext-diff --textconv", "diff-files": "--ext-diff --textconv",
+    "clone": "-u --upload-pack -c --config --template", "fetch": "--upload-pack", "pull": "--upload-pack",
+    "ls-remote": "--upload-pack --exec",
+    "push": "--receive-pack --exec", "fetch-pack": "--upload-pack --exec", "send-pack": "--receive-pack --exec",
+    "archive": "--exec --remote",
+    "rebase": "-x --exec", "grep": "-O --open-files-in-pager", "difftool": "-x --extcmd -t --tool",
+    "mergetool": "-t --tool",
+    "init": "--template", "send-email": "--smtp-server --to-cmd --cc-cmd --sendmail-cmd",
+    "log": "--ext-diff --textconv", "show": "--ext-diff --textconv",
+    "diff": "--ext-diff --textconv", "submodule": "", "instaweb": "-d --httpd -b --browser", "help": "",
+    "cat-file": "--textconv --filters",
+    "blame": "", "format-patch": "--ext-diff", "diff-tree": "--ext-diff --textconv",
+    "diff-index": "--ext-diff --textconv", "diff-files": "--ext-diff --textconv",
     "whatchanged": "--ext-diff --textconv", "reflog": "--ext-diff --textconv", "stash": "--ext-diff --textconv",
 }  # fmt: skip
 _WRITES = frozenset(

@@ -25,7 +25,7 @@ class Spec:
 
 @lru_cache(maxsize=512)
 def spec(text: str) -> Spec:
-    """A `Spec` from one line: `k: s: v kill-after= foreground`, where `:` and `=` mark those with a value, `*` loose."""
+    """A `Spec` from one line: `k: s: v kill-after= foreground`, `:` and `=` mark those with a value, `*` loose."""
     short = flags = ""
     long: set[str] = set()
     long_flags: set[str] = set()

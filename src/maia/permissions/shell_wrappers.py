@@ -1,4 +1,4 @@
-"""Programs that run another command given in their arguments: which one, and how far a rule for one covers the other."""
+"""Programs that run another command given in their arguments: which, and how far a rule for one covers it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,11 @@ class _Row:
     moves: str = ""
 
 
-_SUDO = "A b B E H K k n P S s i l v V C: D: g: h: p: R: r: T: t: U: u: askpass background bell preserve-env set-home login non-interactive shell stdin remove-timestamp reset-timestamp validate list version close-from= chdir= group= host= prompt= chroot= role= command-timeout= type= other-user= user="
+_SUDO = (
+    "A b B E H K k n P S s i l v V C: D: g: h: p: R: r: T: t: U: u: askpass background bell preserve-env "
+    "set-home login non-interactive shell stdin remove-timestamp reset-timestamp validate list version "
+    "close-from= chdir= group= host= prompt= chroot= role= command-timeout= type= other-user= user="
+)
 
 _PLAIN: dict[str, _Row] = {
     "timeout": _Row("clear", "k: s: v f p kill-after= signal= verbose foreground preserve-status", 1),
@@ -92,7 +96,10 @@ _PLAIN: dict[str, _Row] = {
     "chroot": _Row("strong", "userspec= groups= skip-chdir", 1, needs_inner=True, moves="*"),
     "unshare": _Row("strong", "* S: G: R: w: setuid= setgid= root= wd=", moves="R w root wd"),
     "nsenter": _Row("strong", "* t: S: G: target= setuid= setgid=", moves="*"),
-    "setpriv": _Row("strong", "* ruid= euid= rgid= egid= reuid= regid= groups= inh-caps= ambient-caps= bounding-set= securebits= pdeathsig="),
+    "setpriv": _Row("strong", (
+        "* ruid= euid= rgid= egid= reuid= regid= groups= inh-caps= ambient-caps= bounding-set= securebits= "
+        "pdeathsig="
+    )),
     "setarch": _Row("clear", "*", 1),
     "linux32": _Row("clear", "*"),
     "linux64": _Row("clear", "*"),
@@ -104,10 +111,15 @@ _PLAIN: dict[str, _Row] = {
     "ltrace": _Row("strong", "* a: A: D: e: F: l: n: o: p: s: u: w: x:"),
     "valgrind": _Row("strong", "*"),
     "rlwrap": _Row("clear", "* a: b: C: D: f: g: H: l: M: O: p: P: q: s: S: t: w: z:"),
-    "xvfb-run": _Row("clear", "* e: f: n: p: s: w: error-file= auth-file= server-num= xauth-protocol= server-args= wait="),
+    "xvfb-run": _Row("clear", (
+        "* e: f: n: p: s: w: error-file= auth-file= server-num= xauth-protocol= server-args= wait="
+    )),
     "dbus-run-session": _Row("clear", "* config-file= dbus-daemon="),
     "dbus-launch": _Row("clear", "*"),
-    "systemd-run": _Row("strong", "* E: H: M: p: u: t: property= unit= slice= uid= gid= nice= setenv= working-directory= description= host= machine= on-active= on-calendar= service-type= timer-property=", needs_inner=True, moves="*"),
+    "systemd-run": _Row("strong", (
+        "* E: H: M: p: u: t: property= unit= slice= uid= gid= nice= setenv= working-directory= description= "
+        "host= machine= on-active= on-calendar= service-type= timer-property="
+    ), needs_inner=True, moves="*"),
     "systemd-inhibit": _Row("clear", "* what= who= why= mode="),
     "start-stop-daemon": _Row("strong", "*"),
     "busybox": _Row("strong", "", needs_inner=False),
@@ -165,7 +177,8 @@ def _assignments(words: Words) -> tuple[tuple[Assignment, ...], Words]:
 
 def _env(words: Words) -> Inner:
     layout = spec(
-        "i 0 v u: C: S: P: a: ignore-environment null debug unset= chdir= split-string= argv0= block-signal default-signal ignore-signal list-signal-handling"
+        "i 0 v u: C: S: P: a: ignore-environment null debug unset= chdir= split-string= argv0= block-signal "
+        "default-signal ignore-signal list-signal-handling"
     )
     parsed = options(words[1:], layout)
     rest = parsed.rest
@@ -188,7 +201,8 @@ def _command(words: Words) -> Inner | None:
 
 def _xargs(words: Words) -> Inner:
     layout = spec(
-        "0 o p r t x a: d: E: I: L: n: P: R: s: S: J: null open-tty interactive no-run-if-empty verbose exit show-limits"
+        "0 o p r t x a: d: E: I: L: n: P: R: s: S: J: null open-tty interactive no-run-if-empty verbose exit "
+        "show-limits"
         " arg-file= delimiter= max-lines= max-args= max-procs= max-chars= replace eof process-slot-var="
     )
     parsed = options(tuple(_attached_only(word) for word in words[1:]), layout)
@@ -352,7 +366,8 @@ def _trap(words: Words) -> Inner | None:
 def _su(words: Words) -> Inner:
     """`su USER -c SCRIPT`, `runuser -u USER PROGRAM`: options may stand anywhere."""
     layout = spec(
-        "c: s: g: G: u: w: T: C: l f m p P command= session-command= shell= group= supp-group= user= whitelist-environment= login fast preserve-environment pty"
+        "c: s: g: G: u: w: T: C: l f m p P command= session-command= shell= group= supp-group= user= "
+        "whitelist-environment= login fast preserve-environment pty"
     )
     found: list[Word] = []
     rest: list[Word] = []
@@ -385,7 +400,8 @@ def _scripts(words: Words, kind: WrapKind, scripts: Words) -> Inner:
 
 def _watch(words: Words) -> Inner:
     layout = spec(
-        "n: q: s: b c C d e g p t v w x r beep color differences errexit chgexit equexit= interval= precise no-title no-wrap exec no-rerun shotsdir="
+        "n: q: s: b c C d e g p t v w x r beep color differences errexit chgexit equexit= interval= precise "
+        "no-title no-wrap exec no-rerun shotsdir="
     )
     parsed = options(words[1:], layout)
     if parsed.has("x", "exec"):
@@ -403,7 +419,8 @@ def _joined(words: Words, kind: WrapKind, rest: Words) -> Inner:
 
 def _flock(words: Words) -> Inner:
     layout = spec(
-        "e: w: E: c: F n o s u x conflict-exit-code= timeout= command= exclusive shared unlock nonblock close no-fork verbose"
+        "e: w: E: c: F n o s u x conflict-exit-code= timeout= command= exclusive shared unlock nonblock "
+        "close no-fork verbose"
     )
     parsed = options(words[1:], replace(layout, short="wEc", flags="eFnosux"))
     rest = parsed.rest[1:]
@@ -416,7 +433,8 @@ def _flock(words: Words) -> Inner:
 
 def _script(words: Words) -> Inner:
     layout = spec(
-        "a e f q c: E: I: O: B: T: m: o: t append command= echo= log-in= log-out= log-io= log-timing= logging-format= output-limit= flush force quiet return"
+        "a e f q c: E: I: O: B: T: m: o: t append command= echo= log-in= log-out= log-io= log-timing= "
+        "logging-format= output-limit= flush force quiet return"
     )
     parsed = options(words[1:], layout)
     script = parsed.value("c", "command")
@@ -454,7 +472,9 @@ def _parallel(words: Words) -> Inner:
     rest = options(
         words[1:],
         spec(
-            "* j: P: a: n: N: L: I: S: d: C: jobs= max-procs= arg-file= max-args= colsep= delimiter= results= joblog= sshlogin= tagstring= timeout= delay= retries= halt= memfree= load= workdir= tmpdir= block= recstart= recend="
+            "* j: P: a: n: N: L: I: S: d: C: jobs= max-procs= arg-file= max-args= colsep= delimiter= results= "
+            "joblog= sshlogin= tagstring= timeout= delay= retries= halt= memfree= load= workdir= tmpdir= block= "
+            "recstart= recend="
         ),
     ).rest
     ends = next((i for i, word in enumerate(rest) if re.fullmatch(r":::[:+]?\+?|::::\+?", word.text)), len(rest))
@@ -467,7 +487,9 @@ def _parallel(words: Words) -> Inner:
 
 def _hyperfine(words: Words) -> Inner:
     layout = spec(
-        "* w: m: M: r: s: p: c: S: P: D: L: n: i N u: warmup= min-runs= max-runs= runs= setup= prepare= cleanup= shell= parameter-scan= parameter-list= command-name= style= sort= time-unit= export-json= export-csv= export-markdown= output= input= reference= conclude="
+        "* w: m: M: r: s: p: c: S: P: D: L: n: i N u: warmup= min-runs= max-runs= runs= setup= prepare= "
+        "cleanup= shell= parameter-scan= parameter-list= command-name= style= sort= time-unit= export-json= "
+        "export-csv= export-markdown= output= input= reference= conclude="
     )
     parsed = options(words[1:], layout)
     extra = [
@@ -479,7 +501,11 @@ def _hyperfine(words: Words) -> Inner:
 
 
 _RUNNERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "uv": (("run", "tool run"), "* p: w: with= with-editable= with-requirements= python= extra= no-extra= group= only-group= no-group= project= directory= env-file= package= index= index-url= extra-index-url= default-index= find-links= config-file= cache-dir= color= link-mode= from= isolated"),
+    "uv": (("run", "tool run"), (
+        "* p: w: with= with-editable= with-requirements= python= extra= no-extra= group= only-group= no-group= "
+        "project= directory= env-file= package= index= index-url= extra-index-url= default-index= find-links= "
+        "config-file= cache-dir= color= link-mode= from= isolated"
+    )),
     "uvx": (("",), "* p: w: with= python= from= index= index-url="),
     "poetry": (("run",), "* C: P: directory= project="),
     "pipenv": (("run",), "*"),
@@ -529,8 +555,11 @@ def _runner(words: Words) -> Inner | None:
 
 _Reader: TypeAlias = Callable[[Words], "Inner | None"]
 _READERS: dict[str, _Reader] = {
-    "env": _env, "genv": _env, "command": _command, "xargs": _xargs, "gxargs": _xargs, "find": _find, "gfind": _find, "bfs": _find,
-    "fd": _fd, "fdfind": _fd, "eval": _eval, "trap": _trap, "su": _su, "runuser": _su, "sg": _sg, "watch": _watch, "flock": _flock,
-    "script": _script, "strace": _strace, "gdb": _gdb, "lldb": _gdb, "rr": _gdb, "parallel": _parallel, "hyperfine": _hyperfine,
+    "env": _env, "genv": _env, "command": _command, "xargs": _xargs, "gxargs": _xargs, "find": _find, "gfind": _find,
+    "bfs": _find,
+    "fd": _fd, "fdfind": _fd, "eval": _eval, "trap": _trap, "su": _su, "runuser": _su, "sg": _sg, "watch": _watch,
+    "flock": _flock,
+    "script": _script, "strace": _strace, "gdb": _gdb, "lldb": _gdb, "rr": _gdb, "parallel": _parallel,
+    "hyperfine": _hyperfine,
     **dict.fromkeys(_SHELLS, _shell), **dict.fromkeys(_RUNNERS, _runner),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a person is shown about rules: the start line with counts and problems, and `/permissions` (T1.09, T1.10, T6.07)."""
+"""What a person is shown about rules: the start line, problems, and `/permissions` (T1.09, T1.10, T6.07)."""
 
 from __future__ import annotations
 
