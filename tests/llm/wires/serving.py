@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -64,7 +65,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(answer: Callable[[Asked], Awaitable[None]]) -> AsyncGenerator[Served]:
+async def serving(
+    answer: Callable[[Asked], Awaitable[None]], tls: ssl.SSLContext | None = None
+) -> AsyncGenerator[Served]:
     """A server on a free port; `answer` is called for each request, several on one connection."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -81,8 +84,8 @@ async def serving(answer: Callable[[Asked], Awaitable[None]]) -> AsyncGenerator[
         writer.close()
         tasks.discard(task)
 
-    server = await asyncio.start_server(connection, "127.0.0.1", 0)
-    served = Served(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    server = await asyncio.start_server(connection, "127.0.0.1", 0, ssl=tls)
+    served = Served(f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     try:
         yield served
     finally:

@@ -116,7 +116,10 @@ def test_cut_json_with_tool_calls_as_the_reason_is_broken_not_repaired() -> None
 def test_an_output_on_a_usual_limit_with_a_call_is_likely_cut() -> None:
     body = sse(delta(tool_calls=call(arguments='{"path": "a"}')), delta("tool_calls"), usage(completion_tokens=8192))
     assert answer_of(chat_stream(), body).likely_cut
-    assert not answer_of(chat_stream(), body.replace(b"8192", b"8191")).likely_cut
+    odd = body.replace(b"8192", b"8191")
+    assert not answer_of(chat_stream(), odd).likely_cut
+    assert answer_of(chat_stream(request(max_output_tokens=8191)), odd).likely_cut
+    assert answer_of(chat_stream(target=replace(OPENAI, max_output_tokens=8191)), odd).likely_cut
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -290,6 +292,40 @@ def test_speaking_tls_to_a_plain_server_is_a_network_failure() -> None:
         async with serving(lambda asked: asked.answer(200, b"{}")) as server:
             failure = await failed_call(target(server.url.replace("http:", "https:"), connect_timeout=2))
             assert failure.kind in ("network", "timeout")
+
+    run(test)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a certificate for 127.0.0.1 that no system trusts, made now and gone afterwards."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the program openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    argv = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test"
+    files = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "key"), "-out", str(folder / "cert")]
+    subprocess.run([*argv.split(), *files], check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", None])
+def test_certificates_are_checked_and_an_own_authority_can_be_named(
+    authority: Path, variable: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "cert", authority / "key")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    if variable:
+        monkeypatch.setenv(variable, str(authority / "cert"))
+
+    async def test() -> None:
+        async with serving(lambda asked: asked.answer(200, b"safe"), context) as server:
+            if variable:
+                assert await asked_once(target(server.url)) == (200, b"safe")
+            else:
+                failure = await failed_call(target(server.url))
+                assert (failure.kind, failure.code) == ("network", "certificate")
+                assert server.asked == []
 
     run(test)
 

@@ -50,9 +50,16 @@ class Answer:
     """Collects one answer. Its methods give the events to pass on; `end` and `fail` give the last one."""
 
     def __init__(
-        self, request: ModelRequest, *, wire: str, provider: str, new_id: Callable[[], str] = fresh_id
+        self,
+        request: ModelRequest,
+        *,
+        wire: str,
+        provider: str,
+        limit: int | None = None,
+        new_id: Callable[[], str] = fresh_id,
     ) -> None:
-        self._request = request
+        """`limit` is the output limit of the target, in force when the request names none."""
+        self._limit = request.max_output_tokens or limit
         self._wire = wire
         self._provider = provider
         self._offered = frozenset(tool.name for tool in request.tools)
@@ -135,8 +142,7 @@ class Answer:
             stop = "tool_calls"
         elif stop == "tool_calls" and not calls and not broken:
             stop = "end"
-        limit = self._request.max_output_tokens
-        cut = likely_cut(self.usage.output if self.usage else 0, limit, bool(calls or broken))
+        cut = likely_cut(self.usage.output if self.usage else 0, self._limit, bool(calls or broken))
         answer = WireAnswer(
             self._message(calls),
             stop,

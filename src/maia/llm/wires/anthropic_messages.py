@@ -184,7 +184,9 @@ class MessageStream:
     def __init__(
         self, request: ModelRequest, target: WireTarget, host: str, new_id: Callable[[], str] = fresh_id
     ) -> None:
-        self._answer = Answer(request, wire=NAME, provider=target.provider, new_id=new_id)
+        self._answer = Answer(
+            request, wire=NAME, provider=target.provider, limit=target.max_output_tokens, new_id=new_id
+        )
         self._model = request.model
         self._host = host
         self._raw_stop = ""

@@ -93,7 +93,7 @@ class OtherWire:
         return self._models[name]
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
-        answer = Answer(request, wire=NAME, provider=self.provider)
+        answer = Answer(request, wire=NAME, provider=self.provider, limit=self.target.max_output_tokens)
         try:
             from pydantic_ai.direct import model_request_stream
 
