@@ -16,9 +16,10 @@ Inside a stream a failure is an event, not an exception.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from maia.core.types import Failure
+if TYPE_CHECKING:
+    from maia.core.types import Failure
 
 
 class MaiaError(Exception):
