@@ -161,7 +161,7 @@ def _file_choice(path: str) -> Choice:
 
 def quoted_mention(path: str) -> str:
     r"""`@src/a.py`, and `@'l\'été 2026.txt'` where the path has blanks, quotes or anything a mention would end at."""
-    if any(char in path for char in " \t'\"`,;|") or path[-1:] in ".:!?)]}>*_":
+    if any(char in path for char in " \t'\"`,;|") or not (path[-1:].isalnum() or path[-1:] in "/-"):
         escaped = path.replace("'", "\\'")
         return f"@'{escaped}'"
     return "@" + path

@@ -30,8 +30,8 @@ _MAX_NESTING = 24
 _MAX_CHARS = 1_000_000
 _MAX_DELIMITERS = 100_000
 """Beyond these the text is no prose that anybody reads, and a parser could be kept busy with it."""
-_NARROWEST = 12
-"""A nested block that would get fewer columns is drawn without its indent."""
+_NARROWEST = 8
+"""A nested block that would get fewer columns is drawn below its mark instead of beside it."""
 _SAFE_LINKS = ("http://", "https://", "mailto:", "file://")
 
 
@@ -134,7 +134,8 @@ def _nested(
 ) -> list[Line]:
     room = width - width_of(rest)
     if room < _NARROWEST:
-        return _stack(nodes, look, width, lang, tight=tight)
+        mark = text_of(first).strip()
+        return [*wrap(line(mark), width), *_stack(nodes, look, width, lang, tight=tight)]
     rows = _stack(nodes, look, room, lang, tight=tight)
     if text_of(rest).strip():
         bare = tuple(span._replace(text=span.text.rstrip()) for span in rest)

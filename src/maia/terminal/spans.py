@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -56,20 +57,24 @@ def clean_row(text: str, limit: int = 2_000) -> str:
 
 def cell_width(text: str) -> int:
     """How many cells `text` takes; no control characters are expected (see `clean`)."""
-    if text.isascii():
+    if is_narrow(text):
         return len(text)
     return sum(map(char_width, text))
+
+
+_NARROW = re.compile("[ -\u02ff\u2010-\u2027\u202f-\u205f\u2190-\u22ff\u2500-\u25fc\u2800-\u28ff]*")
+"""Blocks in which every character takes one cell (a test compares them with the tables of wcwidth)."""
+
+
+def is_narrow(text: str) -> bool:
+    """Whether every character is known to take one cell; False where it is not known at once."""
+    return text.isascii() or _NARROW.fullmatch(text) is not None
 
 
 @cache
 def char_width(char: str) -> int:
     """Cells of one character: 0, 1 or 2. A variation selector 16 counts 1, since it may make an emoji wide."""
-    code = ord(char)
-    if code < 0x300 or 0x2010 <= code < 0x2028 or code == 0x202F or 0x2030 <= code < 0x2060:
-        return 1
-    if 0x2190 <= code < 0x2300 or 0x2500 <= code < 0x25FD or 0x2800 <= code < 0x2900:
-        return 1
-    if code == 0xFE0F:
+    if char == "\ufe0f" or is_narrow(char):
         return 1
     from wcwidth import wcwidth  # its tables cost 0.06 s of start-up and are rarely needed
 
@@ -83,7 +88,7 @@ def width_of(row: Line) -> int:
 
 def cut_cells(text: str, cells: int) -> tuple[str, str]:
     """The longest head of at most `cells` cells, and the rest. Combining characters stay with their base."""
-    if text.isascii():
+    if is_narrow(text):
         return text[:cells], text[cells:]
     used = 0
     for place, char in enumerate(text):
@@ -96,7 +101,7 @@ def cut_cells(text: str, cells: int) -> tuple[str, str]:
 def chop(text: str, width: int, first: int | None = None) -> list[str]:
     """The text in pieces of at most `width` cells, the first of at most `first` (it may be empty); in linear time."""
     room = width if first is None else first
-    if text.isascii():
+    if is_narrow(text):
         starts = [0, *range(room, len(text), width)] if len(text) > room else [0]
         return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     pieces: list[str] = []
@@ -167,25 +172,8 @@ def wrap(row: Line, width: int) -> list[Line]:
     width = max(1, width)
     if width_of(row) <= width:
         return [row]
-    rows: list[Line] = []
-    current: list[Span] = []
-    used = 0
-    for word in _words(row):
-        cells = width_of(word)
-        if current and used + cells > width:
-            rows.append(_without_trailing_space(current))
-            current, used = [], 0
-            if not text_of(word).strip(" "):
-                continue
-        if cells > width:
-            *full, word = _broken(word, width)
-            rows += full
-            cells = width_of(word)
-        current.extend(word)
-        used += cells
-    if current:
-        rows.append(_without_trailing_space(current))
-    return rows or [EMPTY]
+    text = text_of(row)
+    return list(_sliced(row, _breaks(text, width) if is_narrow(text) else _wide_breaks(text, width)))
 
 
 def wrap_text(text: str, width: int, style: Style = "plain") -> list[Line]:
@@ -193,56 +181,66 @@ def wrap_text(text: str, width: int, style: Style = "plain") -> list[Line]:
     return [piece for part in text.split("\n") for piece in wrap(line(Span(part, style)), width)]
 
 
-def _words(row: Line) -> Iterable[Line]:
-    """Alternating runs of spaces and of other characters, which may cross spans."""
-    current: list[Span] = []
-    blank: bool | None = None
-    for span in row:
-        for piece, is_blank in _runs(span.text):
-            if blank is not None and is_blank != blank:
-                yield tuple(current)
-                current = []
-            current.append(span._replace(text=piece))
-            blank = is_blank
-    if current:
-        yield tuple(current)
-
-
-def _runs(text: str) -> Iterable[tuple[str, bool]]:
+def _breaks(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Where the rows begin and end, for text of narrow characters."""
     start = 0
-    while start < len(text):
-        blank = text[start] == " "
-        if blank:
-            end = start + 1
-            while end < len(text) and text[end] == " ":
-                end += 1
-        else:
-            end = text.find(" ", start)
-            end = len(text) if end < 0 else end
-        yield text[start:end], blank
-        start = end
+    while len(text) - start > width:
+        end = text.rfind(" ", start, start + width + 1)
+        if end < 0 or not text[start:end].strip(" "):
+            yield start, start + width
+            start += width
+            continue
+        yield start, start + len(text[start:end].rstrip(" "))
+        start = _after_blanks(text, end)
+    if start < len(text):
+        yield start, len(text)
 
 
-def _broken(word: Line, width: int) -> list[Line]:
-    """A word that is wider than a row, in pieces that fit; each holds at least one character."""
-    rows: list[Line] = []
-    current: list[Span] = []
-    used = 0
-    for span in word:
-        for place, piece in enumerate(chop(span.text, width, width - used)):
-            if place or (current and cell_width(piece) > width - used):
-                rows.append(tuple(current))
-                current, used = [], 0
-            if piece:
-                current.append(span._replace(text=piece))
-                used += cell_width(piece)
-    return [*rows, tuple(current)]
+def _wide_breaks(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """The same for text with characters of no or two cells."""
+    start = used = 0
+    space = -1
+    place = 0
+    while place < len(text):
+        char = text[place]
+        cells = char_width(char)
+        if used + cells > width and place > start:
+            if char == " ":
+                space = place
+            if space > start and text[start:space].strip(" "):
+                yield start, start + len(text[start:space].rstrip(" "))
+                start = _after_blanks(text, space)
+            else:
+                yield start, place
+                start = place
+            place, used, space = start, 0, -1
+            continue
+        if char == " ":
+            space = place
+        used += cells
+        place += 1
+    if start < len(text):
+        yield start, len(text)
 
 
-def _without_trailing_space(spans: list[Span]) -> Line:
-    kept = list(spans)
-    while kept and not kept[-1].text.strip(" "):
-        kept.pop()
-    if kept and kept[-1].text.endswith(" "):
-        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip(" "))
-    return tuple(kept)
+def _after_blanks(text: str, place: int) -> int:
+    while place < len(text) and text[place] == " ":
+        place += 1
+    return place
+
+
+def _sliced(row: Line, ranges: Iterable[tuple[int, int]]) -> Iterator[Line]:
+    """The pieces of a line between positions of its text, in order and apart."""
+    spans = iter(row)
+    span, offset = next(spans), 0
+    for start, end in ranges:
+        pieces: list[Span] = []
+        while True:
+            text = span.text[max(0, start - offset) : end - offset]
+            if text:
+                pieces.append(span._replace(text=text))
+            if end <= offset + len(span.text):
+                break
+            offset += len(span.text)
+            span = next(spans)
+        yield tuple(pieces)
