@@ -98,17 +98,20 @@ def provider(info: Any) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--date", default=datetime.date.today().isoformat())
-    catalogue = {
+def catalogue(date: str) -> dict[str, Any]:
+    """The whole file as data."""
+    return {
         "source": f"genai-prices {version('genai-prices')}",
-        "date": options.parse_args().date,
+        "date": date,
         "providers": [provider(info) for info in providers if info.id in KEPT],
     }
-    TARGET.write_text(
-        json.dumps(catalogue, ensure_ascii=False, separators=(",", ":")).replace('{"id"', '\n{"id"') + "\n"
-    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--date", default=datetime.date.today().isoformat())
+    text = json.dumps(catalogue(options.parse_args().date), ensure_ascii=False, separators=(",", ":"))
+    TARGET.write_text(text.replace('{"id"', '\n{"id"') + "\n")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ _POLITE_HEAD = (
     r"(?:est-ce que )?(?:tu (?:peux|pourrais)|(?:peux|pourrais)[- ]tu)|"
     r"(?:pouvez|pourriez)[- ]vous|(?:can|could|would|will) you|i(?: would|['’]d) like you to|i want you to|"
     r"(?:je (?:veux|voudrais)|j['’]aimerais) que (?:tu|vous)|merci de|veuillez|maintenant|now|ok|okay|d['’]accord|"
-    r"alors|bon|just|et|and|puis|then|ensuite|enfin|finally|maia)[\s,:]+)+"
+    r"alors|bon|just|et|and|puis|then|ensuite|enfin|finally|maia|bonjour|salut|hello|hi|hey)[\s,:!]+)+"
 )
 _POLITE_TAIL = r"[\s,]*(?:please|stp|svp|s['’]il (?:te|vous) pla[iî]t|merci|thanks|thank you)[\s.!]*$"
 

@@ -50,7 +50,8 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
         base_var="OPENAI_BASE_URL",
-        prefer=r"gpt-\d+(?:\.\d+)?",
+        # GPT-6 calls tools in the Responses format only (developers.openai.com, deployment checklist, 2026-11).
+        prefer=r"gpt-5(?:\.\d+)?",
     ),
     Provider(
         "google",

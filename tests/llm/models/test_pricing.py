@@ -1,5 +1,7 @@
+import importlib.util
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -210,6 +212,18 @@ def test_the_data_file_names_its_source_and_date_and_every_clause_is_known() -> 
     for provider in data["providers"]:
         for model in provider["models"]:
             fits(model["match"], "any")
+
+
+def test_the_data_file_is_what_the_installed_genai_prices_gives() -> None:
+    pytest.importorskip("genai_prices")
+    script = Path(__file__).parents[3] / "tools" / "model_catalogue.py"
+    spec = importlib.util.spec_from_file_location("model_catalogue", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    fresh = module.catalogue(catalogue._data()["date"])
+    assert fresh == catalogue._data(), "run tools/model_catalogue.py after raising genai-prices"
 
 
 # Efforts -------------------------------------------------------------------------------------------------------------
