@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from maia.core.errors import ToolProblem
-from maia.tools.search.globs import WILD, compile_glob
+from maia.tools.search.globs import compile_glob
 from maia.tools.search.query import Cut, Found, Line, Mode, Query
 from maia.tools.search.worker import MAX_LINE_BYTES, compile_hunt
 from maia.tools.threads import in_thread
@@ -134,7 +134,7 @@ def _name_filter(glob: str) -> str:
     """
     name = glob.rpartition("/")[2]
     balanced = name.count("{") == name.count("}") <= 1
-    usable = balanced and _SIMPLE_NAME.fullmatch(name) and not WILD.isdisjoint(name) and "**" not in name
+    usable = balanced and _SIMPLE_NAME.fullmatch(name) and "**" not in name
     return name if usable else ""
 
 

@@ -22,6 +22,7 @@ MAX_LINE_BYTES: Final = 2000
 """Of a longer line only the beginning is written; the same number is given to ripgrep."""
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 _FLUSH_PATHS: Final = 2000
+_CHUNK: Final = 1 << 18
 
 _POSIX: Final[dict[str, str]] = {
     "[:alnum:]": "a-zA-Z0-9",
@@ -141,8 +142,7 @@ def _list(query: Query, out: BinaryIO) -> None:
 def _search(query: Query, hunt: Hunt, path: str, out: BinaryIO) -> None:
     full = os.path.join(query.root, path)
     try:
-        with open(os.open(full, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            data = file.read(MAX_FILE_BYTES)
+        data = _bytes(full)
     except OSError as problem:
         _complain(full, problem)
         return
@@ -161,6 +161,22 @@ def _search(query: Query, hunt: Hunt, path: str, out: BinaryIO) -> None:
         lines = text.split("\n")
         wanted = _multiline_matches(hunt, text) if query.multiline else _line_matches(hunt, text)
         _write_lines(name, lines, wanted, query.context, out)
+
+
+def _bytes(path: str) -> bytes:
+    """The content of a file without a file object around it, which would cost as much as the reading itself."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        chunk = os.read(fd, _CHUNK)
+        if len(chunk) < _CHUNK:
+            return chunk
+        chunks = [chunk]
+        while chunk and len(chunks) * _CHUNK < MAX_FILE_BYTES:
+            chunk = os.read(fd, _CHUNK)
+            chunks.append(chunk)
+        return b"".join(chunks)
+    finally:
+        os.close(fd)
 
 
 def _text(data: bytes, literal: bytes) -> str | None:
