@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from maia.core.errors import ModelFailed
@@ -67,7 +67,11 @@ async def check_endpoint(
         _check(endpoint, "models", "ok", "models_ok", listed, n=len(models), model=chosen.id),
     ]
     wire = open_wire(endpoint)
-    checks.append(await _streaming(endpoint, wire, chosen, clock))
+    streaming = await _streaming(endpoint, wire, chosen, clock)
+    if streaming.reason.key == "failure.auth":  # some servers list their models to anybody
+        skipped = [_check(endpoint, name, "skipped", "skipped", 0.0) for name in _ORDER[3:]]
+        return (checks[0], replace(streaming, name="key"), checks[2], *skipped)
+    checks.append(streaming)
     if endpoint.target is None:  # the offline model has no use for a tool it does not know
         checks.append(_check(endpoint, "tools", "skipped", "skipped", 0.0))
     else:

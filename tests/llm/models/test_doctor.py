@@ -85,6 +85,12 @@ def test_each_flaw_is_found_by_its_check(wire: Wire, flaw: dict[str, str]) -> No
     assert verdict(checks) == next(iter(flaw.values()))
 
 
+def test_a_server_that_lists_to_anybody_but_refuses_the_call_has_refused_the_key() -> None:
+    refused = WireFailed(Failure("auth", "h", 401), AssistantMessage(()))
+    rest = dict.fromkeys(("stream", "tools", "window"), "skipped")
+    assert states(checked(Wire(plain=(refused,)))) == {"address": "ok", "key": "fail", "models": "ok", **rest}
+
+
 def test_an_unknown_window_is_a_warning() -> None:
     assert states(checked(Wire(), {"data": [{"id": "m"}]})) == ALL_OK | {"window": "warn"}
 
