@@ -150,7 +150,8 @@ def _body(call: Call, look: Look, say: Words) -> list[Line]:
     if call.name == SHELL:
         return output_lines(call.text or call.output, look, say, _SHELL_HEAD, _SHELL_TAIL)
     if call.state == "failed":
-        return output_lines(call.text, look, say, _OUTPUT_HEAD, _OUTPUT_TAIL)
+        said = call.text.rstrip().removesuffix(f"[{call.summary}]")  # the row says it already
+        return output_lines(said, look, say, _OUTPUT_HEAD, _OUTPUT_TAIL)
     return []
 
 

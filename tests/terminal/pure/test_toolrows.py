@@ -114,6 +114,11 @@ def test_a_failed_call_shows_what_it_said() -> None:
     assert shown(rows) == "✓ Read  a"
 
 
+def test_what_the_row_says_is_not_said_again_below() -> None:
+    call = Call("1", "Bash", "make", "failed", "exit code: 2", text="boom\n[exit code: 2]")
+    assert shown(call_lines(call, Look(), EN)).split("\n")[1:] == ["  │ boom"]
+
+
 def test_several_changed_files_are_summed_up() -> None:
     blocks = (DiffBlock("a", "", "x\n"), DiffBlock("b", "y\nz\n", ""))
     assert shown(row_lines(Call("1", "Edit", "a", "succeeded", blocks=blocks), Look(), EN)).endswith("+1 −2")
