@@ -40,6 +40,7 @@ from maia.llm.offline_results import (
     outline,
     tail_to_extend,
 )
+from maia.llm.window import QUESTION
 
 SAYS = {"fr": Catalogue("fr", strict=True), "en": Catalogue("en", strict=True)}
 TOOLS = tuple(
@@ -57,6 +58,10 @@ Tool = Callable[[ToolCallPart], tuple[str, bool]]
 @pytest.mark.parametrize("case", CASES, ids=[case["request"][:50] for case in CASES])
 def test_a_request_becomes_wishes(case) -> None:
     assert understand(case["request"]) == tuple(Wish(**wish) for wish in case["wishes"])
+
+
+def test_the_question_about_the_window_that_maia_asks_is_understood() -> None:
+    assert understand(QUESTION) == (Wish("window"),)
 
 
 def test_lines_are_wishes_of_their_own() -> None:
