@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import MaiaError
@@ -12,6 +13,7 @@ from maia.core.events import Answered, ApprovalAnswered, ApprovalRequested, Even
 from maia.terminal import questions
 from maia.terminal.actions import Actions
 from maia.terminal.badges import error_lines
+from maia.terminal.colours import to_ansi
 from maia.terminal.commands import find_command
 from maia.terminal.completion import Sources
 from maia.terminal.contextbar import Fill, context_bar
@@ -22,7 +24,7 @@ from maia.terminal.history import History
 from maia.terminal.line import Command, parse
 from maia.terminal.render import RenderState, live_lines_of, render, status_of
 from maia.terminal.screen import Screen
-from maia.terminal.spans import EMPTY, Line, Span, line
+from maia.terminal.spans import EMPTY, Line, Span, clean_row, line
 from maia.terminal.zones import TAIL_ROWS
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class App:
         self._open_questions: dict[str, asyncio.Task[None]] = {}
         self._activity: asyncio.Task[None] | None = None
         self._code: asyncio.Future[int] = self._loop.create_future()
-        self._opened = False
+        self._opened = self._sent = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._began = self._loop.time()
         self._interrupted = -_TWICE
@@ -95,7 +97,15 @@ class App:
             if self._tasks or self._activity is not None:
                 await asyncio.wait([*self._tasks, *filter(None, [self._activity])], timeout=3)
             self._screen.close()
+            self._farewell()
             await self.conversation.close()
+
+    def _farewell(self) -> None:
+        """How to come back, once something was asked; quiet when the terminal is gone."""
+        if self._sent and not (self._code.done() and (self._code.cancelled() or self._code.exception())):
+            words = self.say("screen.left", name=clean_row(self.conversation.name))
+            with suppress(OSError):
+                self._prompt.tty.write("\r\n" + to_ansi(line(Span(self.look.text(words), "muted")), self.look) + "\r\n")
 
     def _end(self, code: int) -> None:
         if not self._code.done():
@@ -167,6 +177,7 @@ class App:
 
     async def _send(self, text: str, pasted: Sequence[Range]) -> None:
         began = self._loop.time()
+        self._sent = True
         await self._actions.send(text, pasted)
         self._spawn(self._measure())
         if self._loop.time() - began > _LONG_TURN:
@@ -281,7 +292,7 @@ class App:
         except MaiaError:
             return typed if isinstance(typed, Command) else None
 
-    def interrupt(self, *, empty: bool) -> None:
+    def interrupt(self, *, empty: bool) -> bool:
         """Ctrl+C: stop what runs, and give what waits back to the editor; twice on an empty idle line leaves.
 
         When something still runs long after it was told to stop, one more Ctrl+C leaves.
@@ -295,11 +306,13 @@ class App:
             while (text := self.take_back()) is not None:
                 rest = self._prompt.editor.value
                 self._prompt.editor.set(f"{text}\n{rest}" if rest else text)
-        elif empty:
+            return True
+        if empty:
             if now - self._interrupted < _TWICE:
                 self._end(0)
             self._interrupted = now
             self._loop.call_later(_TWICE, self._screen.refresh)
+        return False
 
     def leave(self) -> None:
         """Ctrl+D: leave."""

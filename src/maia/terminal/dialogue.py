@@ -32,8 +32,8 @@ class Asker(Protocol):
         """A line was sent."""
         ...
 
-    def interrupt(self, *, empty: bool) -> None:
-        """Ctrl+C, with nothing typed when `empty`; it may stop what runs or leave."""
+    def interrupt(self, *, empty: bool) -> bool:
+        """Ctrl+C, with nothing typed when `empty`. True when something runs and was told to stop."""
         ...
 
     def leave(self) -> None:
@@ -232,11 +232,10 @@ class Dialogue:
             self._asker.submit(text, pasted)
 
     def _interrupt(self) -> None:
-        empty = not self.editor.text
+        """What runs is stopped and the line stays; when nothing runs the line is cleared."""
         self._list.close()
-        if not empty:
+        if not self._asker.interrupt(empty=not self.editor.text) and self.editor.text:
             self.editor.set("")
-        self._asker.interrupt(empty=empty)
 
     def _take_back(self) -> None:
         text = self._asker.take_back()

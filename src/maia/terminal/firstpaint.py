@@ -75,7 +75,9 @@ class Prompt:
         return modes + self.painter.open()
 
     def leave(self) -> None:
-        """The zone goes, the log stays, the terminal is as it was found. Quiet when the terminal is gone."""
+        """The zone goes, the log stays, the terminal is as it was found. Once is enough; quiet when it is gone."""
+        if not self.tty.taken:
+            return
         with suppress(OSError):
             self.tty.write(self.painter.close())
         self.tty.restore()

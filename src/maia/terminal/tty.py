@@ -24,6 +24,11 @@ class Tty:
         self._off = _OFF if plain else _KEYS_OFF + _OFF
         self._saved: list[int | list[bytes | int]] | None = None
 
+    @property
+    def taken(self) -> bool:
+        """Whether the device is in our mode."""
+        return self._saved is not None
+
     def size(self) -> tuple[int, int]:
         """Columns and rows; 80 x 24 where the device does not say."""
         try:

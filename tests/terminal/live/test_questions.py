@@ -209,14 +209,16 @@ class Person:
 
     def __init__(self) -> None:
         self.time = 100.0
+        self.busy = False
         self.sent: list[tuple[str, list[Range]]] = []
         self.asked: list[str] = []
 
     def submit(self, text: str, pasted: Sequence[Range]) -> None:
         self.sent.append((text, list(pasted)))
 
-    def interrupt(self, *, empty: bool) -> None:
+    def interrupt(self, *, empty: bool) -> bool:
         self.asked.append(f"interrupt {empty}")
+        return self.busy
 
     def leave(self) -> None:
         self.asked.append("leave")
@@ -348,3 +350,14 @@ def test_a_whole_command_is_sent_at_once() -> None:
     dialogue.key(("text", "/clear"))
     dialogue.key(("key", "enter"))
     assert person.sent == [("/clear", [])]
+
+
+@pytest.mark.parametrize(("busy", "left"), [(True, "draft"), (False, "")])
+def test_ctrl_c_clears_the_line_only_when_nothing_runs(busy: bool, left: str) -> None:
+    person = Person()
+    person.busy = busy
+    dialogue = dialogue_for(person)
+    dialogue.key(("text", "draft"))
+    dialogue.key(("key", "c-c"))
+    assert dialogue.editor.text == left
+    assert person.asked == ["interrupt False"]

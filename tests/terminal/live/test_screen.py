@@ -192,6 +192,7 @@ def test_leaving_restores_the_terminal_and_keeps_the_log(tmp_path: Path) -> None
         rows = term.until("code 0")
         text = "\n".join(rows)
         assert "❯ request" in text
+        assert "maia --resume session_2026-11-30_10_02_11" in text
         assert DOTS not in text
         term.type("stty -a | grep -c ' icanon'; stty -a | grep -c ' echo '")
         term.keys("Enter")
@@ -213,9 +214,9 @@ def test_lines_sent_while_working_wait_visible_and_escape_takes_them_back(tmp_pa
         term.keys("Escape")
         rows = term.until(lambda rows: rows[-3].endswith("second next"))
         assert "❯ second next" not in rows
-        term.keys("C-u")
         term.keys("C-c")
-        rows = term.until(lambda rows: idle(rows) and rows[-3].endswith("first next"))
+        rows = term.until(lambda rows: rows[-3] == "      second next" and HINT not in rows[-3])
+        assert rows[-4].endswith(" first next")
 
 
 def test_a_waiting_line_is_sent_when_the_turn_ends(tmp_path: Path) -> None:
@@ -576,3 +577,17 @@ def test_commands_that_only_look_run_while_the_agent_works(tmp_path: Path) -> No
         term.until("Ctrl+C : interrompre")
         term.keys("C-c")
         term.until(idle)
+
+
+def test_a_terminal_that_is_closed_ends_the_program(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("slow")
+        term.keys("Enter")
+        term.until("word3")
+        pid = term.pid()
+        term.tmux("kill-server")
+        end = time.monotonic() + 10
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not Path(f"/proc/{pid}").exists()
