@@ -50,7 +50,7 @@ class Ground:
 def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
     """Find and prepare the folders (T1.01, T1.03). Raises `UsageProblem` for a folder that is not there."""
     folders = prepare(find_folders(env), env)
-    rules = FolderRules(folders, env, options)
+    rules = FolderRules(folders, env, options, say)
     lang = choose_language(options.lang, env, rules.settings.lang)
     words = say if lang == say.lang else Catalogue(lang)
     add_dirs = tuple(_folder(name, folders.launch) for name in options.add_dirs)
@@ -64,8 +64,9 @@ def _folder(name: str, launch: Path) -> Path:
     return path
 
 
-def build_conversation(ground: Ground, *, counting: bool) -> Conversation:
-    """One conversation over the real rooms. `counting` loads the vocabulary, which only a person needs."""
+def build_conversation(ground: Ground) -> Conversation:
+    """One conversation over the real rooms. Only a person needs tokens counted and an old session shown again."""
+    person = ground.options.prompt is None
     sessions = Sessions(ground.folders.sessions)
     builder = _Builder(ground, sessions)
     models = endpoint_models(ground)
@@ -82,10 +83,11 @@ def build_conversation(ground: Ground, *, counting: bool) -> Conversation:
             renamed=builder.renamed,
             bang=builder.bang,
             price=models.price,
-            tally=_tally() if counting else None,
+            tally=_tally() if person else None,
             trust_needed=builder.trust_needed,
             trust=builder.trust,
             resume=_resumed(ground.options, sessions),
+            replay=person,
         )
     )
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from maia.core.errors import MaiaError, UsageProblem
 from maia.core.ports import Say
-from maia.core.text import visible
 from maia.i18n.catalogue import Catalogue, choose_language
 from maia.terminal.options import TABLE, Options, parse
 
@@ -154,9 +153,11 @@ def _reported(error: Exception) -> MaiaError:
     return MaiaError("cli.defect", problem=f"{type(error).__name__}: {error}", path=path)
 
 
-def _tell(error: MaiaError, say: Say) -> None:
+def _tell(error: MaiaError, say: Catalogue) -> None:
     """What happened and, where the catalogue knows it, what to do; on standard error."""
-    print(f"FAIL  {visible(say(error.key, **error.values))}", file=sys.stderr)
-    fix = say(f"{error.key}.fix", **error.values)
-    if fix != f"{error.key}.fix":
-        print(f"      → {visible(fix)}", file=sys.stderr)
+    from maia.terminal.badges import error_lines
+    from maia.terminal.headless import show, standard_streams, stream_look
+
+    _, err = standard_streams()
+    look = stream_look(os.environ, err)
+    show(error_lines(error, look, say), look, err)

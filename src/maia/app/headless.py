@@ -14,7 +14,7 @@ from maia.core.errors import UsageProblem
 from maia.core.text import cut_middle
 from maia.core.types import Attachment, Submission
 from maia.i18n.catalogue import Catalogue
-from maia.terminal.headless import Printer, run, standard_streams
+from maia.terminal.headless import Printer, run, show, standard_streams, stream_look
 from maia.terminal.options import Options
 
 MAX_STDIN_BYTES = 10_000_000
@@ -33,8 +33,11 @@ def run_headless(options: Options, say: Catalogue) -> int:
 
 async def _run(ground: Ground, submission: Submission) -> int:
     out, err = standard_streams()
-    talk = build_conversation(ground, counting=False)
-    printer = Printer(ground.options.output_format, ground.say, out, err, lambda: talk.name)
+    talk = build_conversation(ground)
+    look = stream_look(ground.env, err)
+    printer = Printer(
+        ground.options.output_format, ground.say, out, lambda rows: show(rows, look, err), look, lambda: talk.name
+    )
     return await run(talk, submission, printer)
 
 

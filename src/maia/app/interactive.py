@@ -22,7 +22,7 @@ def run_interactive(options: Options, say: Catalogue) -> int:
         from maia.app.build import build_conversation, lay_ground
 
         ground = lay_ground(options, os.environ, say)
-        return build_conversation(ground, counting=True), _screen_options(ground)
+        return build_conversation(ground), _screen_options(ground)
 
     return interactive(os.environ, say, __version__, load)
 

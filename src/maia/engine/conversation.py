@@ -154,7 +154,8 @@ class Conversation:
         self._recorder = self._new_recorder(journal)
         for record in loaded.records:
             self.transcript.apply(record.event)
-            self._tell(record.event)
+            if self._setup.replay:
+                self._tell(record.event)
         self._tell_config()
         if loaded.skipped:
             self._emit(Notice("warn", "session.skipped", {"n": loaded.skipped}))

@@ -106,10 +106,11 @@ class CallContext:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The ports and values of one session. `tally` is None where nobody counts; `resume` names a session to go on with.
+    """The ports and values of one session. `tally` is None where nobody counts.
 
-    `hands` gives one call its hands; `undo` is of the session of that name, `renamed` hears the old and the new one; `bang` runs a `!` command with a place for its live output, and ends it, keeping
-    what it printed, when the event is set.
+    `hands` gives one call its hands. `undo` is of the session of that name, `renamed` hears the old and the new one.
+    `bang` runs a `!` command with a place for its live output, and ends it, keeping what it printed, when the event is
+    set. `resume` names a session to go on with; with `replay` its events are shown again.
     """
 
     launch: Path
@@ -128,3 +129,4 @@ class Setup:
     trust: Callable[[bool], None]
     resume: str | None = None
     save: bool = True
+    replay: bool = True

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TextIO
 
 from maia.core.codec import dump_event, to_json
 from maia.core.events import Answered, ApprovalRequested, Event, LimitReached, Notice, RetryScheduled, TurnEnded
-from maia.core.ports import Say
-from maia.core.text import visible
 from maia.core.types import Answer, JsonObject, Outcome, Submission, TextPart
+from maia.terminal.badges import badge_lines, failure_lines, failure_title
+from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.options import OutputFormat
+from maia.terminal.spans import Line
+from maia.terminal.words import Words
 
 EXIT_CODES: dict[Outcome, int] = {
     "finished": 0,
@@ -84,13 +88,22 @@ def result(collected: Collected, session: str) -> JsonObject:
 
 
 class Printer:
-    """Writes one turn to `out` in the asked format; words for a person go to `err`."""
+    """Writes one turn to `out` in the asked format; rows for a person at the terminal go to `aside`."""
 
-    def __init__(self, form: OutputFormat, say: Say, out: TextIO, err: TextIO, session: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        form: OutputFormat,
+        say: Words,
+        out: TextIO,
+        aside: Callable[[Sequence[Line]], None],
+        look: Look,
+        session: Callable[[], str],
+    ) -> None:
         self._form = form
         self._say = say
         self._out = out
-        self._err = err
+        self._aside = aside
+        self._look = look
         self._session = session
         self.collected = Collected()
 
@@ -99,8 +112,8 @@ class Printer:
         self.collected.take(event)
         if self._form == "stream-json":
             self._line(self._last(event) if isinstance(event, TurnEnded) else dump_event(event))
-        for line in self._aside(event):
-            print(visible(line), file=self._err, flush=True)
+        if rows := self._rows(event):
+            self._aside(rows)
 
     def finish(self) -> None:
         """Write what comes at the end: the answer, or the one JSON object."""
@@ -119,33 +132,21 @@ class Printer:
     def _last(self, event: TurnEnded) -> str:
         return json.dumps({**to_json(event), **result(self.collected, self._session())}, ensure_ascii=False)
 
-    def _aside(self, event: Event) -> Iterator[str]:
-        """What a person at the terminal should know although the answer goes elsewhere."""
+    def _rows(self, event: Event) -> list[Line]:
+        """What a person should know although the answer goes elsewhere."""
+        say, look = self._say, self._look
         match event:
             case Notice() if event.level != "info":
-                yield f"{event.level.upper()}  {self._say(event.key, **event.values)}"
+                return badge_lines(event.level, say(event.key, **event.values), look)
             case RetryScheduled():
-                what = self._say(f"failure.{event.failure.kind}", host=event.failure.host)
-                yield f"WARN  {self._say('cli.retry', what=what, seconds=round(event.delay, 1))}"
+                what = failure_title(event.failure, say)
+                return badge_lines("warn", say("cli.retry", what=what, seconds=round(event.delay, 1)), look)
             case TurnEnded() if event.failure is not None:
-                yield from failure_lines(event, self._say)
+                return failure_lines(event.failure, look, say)
             case TurnEnded() if event.outcome in ("turn_limit", "tool_budget", "output_limit", "refused"):
-                yield f"WARN  {self._say(f'cli.outcome.{event.outcome}')}"
+                return badge_lines("warn", say(f"cli.outcome.{event.outcome}"), look)
             case _:
-                pass
-
-
-def failure_lines(ended: TurnEnded, say: Say) -> Iterator[str]:
-    """What happened, the provider's own words, and what to do."""
-    failure = ended.failure
-    if failure is None:
-        return
-    yield f"FAIL  {say(f'failure.{failure.kind}', host=failure.host, status=failure.status, model=ended.model)}"
-    if failure.provider_text:
-        yield f"      {failure.host or ended.provider}: {failure.provider_text}"
-    fix = f"failure.{failure.kind}.fix"
-    if (words := say(fix, host=failure.host, model=ended.model)) != fix:
-        yield f"      → {words}"
+                return []
 
 
 async def run(talk: Talk, submission: Submission, printer: Printer) -> int:
@@ -192,13 +193,23 @@ def exit_code(ended: TurnEnded | None) -> int:
     return EXIT_CODES[ended.outcome] if ended is not None else 1
 
 
-def encoded(stream: TextIO) -> TextIO:
-    """The stream, made to write UTF-8 whatever the locale says; what cannot be encoded never raises."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(encoding="utf-8", errors="replace", newline="\n")
-    return stream
-
-
 def standard_streams() -> tuple[TextIO, TextIO]:
-    return encoded(sys.stdout), encoded(sys.stderr)
+    """Standard output and error in UTF-8 whatever the locale says; what cannot be encoded never raises."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    return sys.stdout, sys.stderr
+
+
+def stream_look(env: Mapping[str, str], stream: TextIO) -> Look:
+    """What rows on this stream may look like: wrapped and coloured only where it is a terminal."""
+    if not stream.isatty():
+        return look_of(env, 10_000, is_tty=False)
+    return look_of(env, shutil.get_terminal_size().columns)
+
+
+def show(rows: Sequence[Line], look: Look, stream: TextIO) -> None:
+    """Write rows on a stream that is no screen of ours."""
+    for row in rows:
+        print(to_ansi(row, look), file=stream)
+    stream.flush()

@@ -1,0 +1,92 @@
+"""Settings and rules of a folder, read together, because both wait for the person's trust in it (decisions §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from maia.core.errors import UsageProblem
+from maia.core.events import Notice
+from maia.core.ports import Say
+from maia.core.types import Need, Rule, Verdict
+from maia.engine.views import RuleFile, Trust
+from maia.launch import Folders
+from maia.permissions.judge import RuleJudge
+from maia.permissions.paths import Place
+from maia.permissions.trust import remember, trust_state
+from maia.permissions.view import problem_notice, start_notices
+from maia.settings import Settings, load_settings
+from maia.terminal.options import Options
+
+
+class FolderRules:
+    """What the settings files, the options and the person's trust come to; `reload` reads all of it again.
+
+    Raises `UsageProblem` for an `--allow` or `--deny` that is no rule: a script must not run with less than it asked.
+    """
+
+    def __init__(self, folders: Folders, env: Mapping[str, str], options: Options, say: Say) -> None:
+        self._folders = folders
+        self._env = env
+        self._options = options
+        self._say = say
+        self._state = trust_state(folders.launch, folders.home)
+        self.judge = RuleJudge(
+            Place(folders.launch, folders.home), trusted=self._is_trusted, allow=options.allow, deny=options.deny
+        )
+        for problem in self.judge.option_problems:
+            notice = problem_notice(problem, say)
+            raise UsageProblem(notice.key, **notice.values)
+        self.settings = self._load()
+
+    def reload(self) -> None:
+        """Read files and trust again; what was allowed for the session stays."""
+        self._state = trust_state(self._folders.launch, self._folders.home)
+        self.judge.trusted = self._is_trusted
+        self.judge.reload()
+        self.settings = self._load()
+
+    def current(self) -> Settings:
+        """The settings as they were last read."""
+        return self.settings
+
+    def trust_needed(self) -> Trust | None:
+        """What to ask a person before the folder's own configuration is used."""
+        if self._is_trusted:
+            return None
+        return Trust(str(self._folders.launch), self._state.contents, self._state.verdict == "changed")
+
+    def trust(self, yes: bool) -> None:
+        """Remember a yes with what it was given for; after a no it is asked again at the next start."""
+        if yes:
+            remember(self._folders.launch, self._folders.home)
+            self.reload()
+
+    def shown(self) -> tuple[RuleFile, ...]:
+        """The rules in force, by the place where they were written, those of options and session last (T6.07)."""
+        by_place: dict[str, list[Rule]] = {}
+        for rule in self.judge.rules.rules:
+            by_place.setdefault(rule.source.name, []).append(rule)
+        return tuple(RuleFile(place, tuple(rules)) for place, rules in by_place.items())
+
+    def notices(self) -> tuple[Notice, ...]:
+        """The start log of settings, rules and trust (T1.09, T1.10)."""
+        waiting: tuple[Notice, ...] = ()
+        if not self._is_trusted:
+            waiting = (Notice("warn", "start.untrusted", {"files": ", ".join(self._state.contents)}),)
+        return (*self.settings.notices, *start_notices(self.judge, self._say), *waiting)
+
+    def allows_private_host(self, host: str) -> bool:
+        """Whether an allow rule names exactly this host, so that WebFetch may go there although it is private."""
+        decision = self.judge.decide((Need("WebFetch", "host", host),))
+        rule = decision.rule
+        names_it = rule is not None and rule.pattern is not None and "*" not in rule.pattern
+        return decision.verdict is Verdict.ALLOW and names_it
+
+    @property
+    def _is_trusted(self) -> bool:
+        return self._state.verdict == "trusted"
+
+    def _load(self) -> Settings:
+        options = {"model": self._options.model, "MaxIterations": self._options.max_iterations}
+        folders = self._folders
+        return load_settings(folders.launch, folders.home, self._env, options, folder_trusted=self._is_trusted)
