@@ -173,6 +173,9 @@ class FakeModels:
     async def close(self) -> None:
         pass
 
+    def effort(self, bound: Bound, asked: Any) -> Any:
+        return asked
+
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
         return Window(200_000, "setting"), Notice("info", "models.window", {})
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import localtime, strftime
+from typing import TYPE_CHECKING
 
 from maia.app.build import Ground, endpoint_models, lay_ground
 from maia.app.cli import SUBCOMMANDS
@@ -21,6 +22,9 @@ from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
 from maia.store.sessions import Sessions
 from maia.terminal.options import Options
+
+if TYPE_CHECKING:
+    from maia.llm.doctor import Check
 
 
 def _words(options: Options, least: int, most: int) -> tuple[str, ...]:
@@ -83,7 +87,7 @@ def models(options: Options, say: Catalogue) -> int:
             _print_json(found)
         else:
             for row in found:
-                print(f"{row['provider']}/{row['id']}" + (f"  {row['window']}" if row["window"] else ""))
+                print(f"{row['provider']}/{row['id']}" + (f"  {row['contextWindow']}" if row["contextWindow"] else ""))
         for provider, failure in failures:
             words = ground.say(f"failure.{failure.kind}", host=failure.host, status=failure.status, model="")
             print(f"WARN  {provider}: {visible(words)}", file=sys.stderr)
@@ -104,24 +108,16 @@ def doctor(options: Options, say: Catalogue) -> int:
             _print_json(found)
         else:
             for row in found:
-                print(f"{row['state']!s:<8}{row['endpoint']}  {row['name']}: {row['words']}")
+                print(f"{row['state']!s:<8}{row['endpoint']}  {row['check']}: {row['words']}")
         return 1 if any(row["state"] == "fail" for row in found) else 0
 
     return asyncio.run(rows())
 
 
-def _check_row(ground: Ground, check: object) -> JsonObject:
-    from maia.llm.doctor import Check
+def _check_row(ground: Ground, check: Check) -> JsonObject:
+    from maia.llm.doctor import check_row
 
-    assert isinstance(check, Check)
-    words = visible(ground.say(check.reason.key, **check.reason.values))
-    return {
-        "endpoint": check.endpoint,
-        "name": check.name,
-        "state": check.state,
-        "words": words,
-        "seconds": check.seconds,
-    }
+    return {**check_row(check), "words": visible(ground.say(check.reason.key, **check.reason.values))}
 
 
 def sessions(options: Options, say: Catalogue) -> int:

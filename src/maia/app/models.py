@@ -11,7 +11,7 @@ from maia.app.memory import Remembered
 from maia.core.errors import ModelFailed, NotConfigured
 from maia.core.events import Notice
 from maia.core.ports import Say, Wire
-from maia.core.types import Cost, Failure, JsonObject, Usage
+from maia.core.types import Cost, Effort, Failure, JsonObject, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound, Why
 from maia.engine.views import ModelChoice
@@ -19,8 +19,7 @@ from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.llm.binding import Choice, Wanted, choose
 from maia.llm.endpoint import Endpoint
 from maia.llm.endpoints import Configured, discover
-from maia.llm.models import Listing, ModelInfo, list_all
-from maia.llm.offline import open_offline
+from maia.llm.models import Listing, ModelInfo, list_all, model_row
 from maia.llm.transport import get_json
 from maia.settings import Settings
 
@@ -95,11 +94,25 @@ class EndpointModels:
 
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
         """The model's window in the order of T3.01."""
+        from maia.llm.models import window_in_force
         from maia.llm.window import ask_over, find_window
 
-        info = await self._described(bound)
-        found = await find_window(info, self._settings().plain(), ask_over(bound.wire, bound.model))
+        info, endpoint = await self._described(bound), self._endpoint(bound.provider)
+
+        async def in_force() -> int | None:
+            return await window_in_force(endpoint, info, get_json) if endpoint else None
+
+        found = await find_window(info, self._settings().plain(), ask_over(bound.wire, bound.model), in_force)
         return Window(found.tokens, found.source), found.notice
+
+    def effort(self, bound: Bound, asked: Effort | None) -> Effort | None:
+        """The effort to send: the asked one, or the nearest that the model has."""
+        if asked is None:
+            return None
+        from maia.llm.effort import nearest_effort
+
+        info = self._infos.get((bound.provider, bound.model))
+        return nearest_effort(asked, info.efforts if info else None)
 
     def price(self, model: str, provider: str, usage: Usage | None, reported: float | None) -> Cost:
         """What a call cost: as reported, else by the server's or the catalogue's price, else unknown."""
@@ -123,7 +136,7 @@ class EndpointModels:
         """One JSON row a model (`maia models --json`), and the servers that did not say."""
         listing = await list_all((await self._endpoints()).endpoints, get_json)
         failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
-        return [_row(model) for model in listing.models], failures
+        return [model_row(model) for model in listing.models], failures
 
     async def checks(self) -> list[Check]:
         """What `maia doctor` finds about every endpoint."""
@@ -195,6 +208,8 @@ class EndpointModels:
         if provider not in self._wires:
             endpoint = self._endpoint(provider)
             if endpoint is None or endpoint.target is None:
+                from maia.llm.offline import open_offline
+
                 says: dict[Lang, Say] = {lang: Catalogue(lang) for lang in LANGUAGES}
                 self._wires[provider] = open_offline(says, self._say.lang, self._env)
             else:
@@ -215,19 +230,6 @@ class EndpointModels:
 
         endpoint = self._endpoint(bound.provider)
         return described(bound.model, endpoint) if endpoint else ModelInfo(bound.model, bound.provider)
-
-
-def _row(model: ModelInfo) -> JsonObject:
-    """What scripts read of a model; null where nobody says."""
-    return {
-        "id": model.id,
-        "provider": model.provider,
-        "window": model.window,
-        "maxOutput": model.max_output,
-        "efforts": None if model.efforts is None else list(model.efforts),
-        "images": model.images,
-        "usable": model.usable,
-    }
 
 
 def _by_endpoint(found: Configured, listing: Listing) -> list[tuple[Endpoint, list[str]]]:

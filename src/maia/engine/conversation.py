@@ -383,8 +383,9 @@ class Conversation:
             reader(event)
 
     def _assembler(self) -> Assembler:
-        config = self._config
-        return Assembler(config.sections, config.tools, config.max_output_tokens, config.effort)
+        config, bound = self._config, self._model.bound
+        effort = self._setup.models.effort(bound, config.effort) if bound else None
+        return Assembler(config.sections, config.tools, config.max_output_tokens, effort)
 
     async def _warm(self) -> None:
         """Load the vocabulary aside; the counting itself stays here, where the messages change."""

@@ -69,6 +69,10 @@ class Models(Protocol):
         """Close all connections."""
         ...
 
+    def effort(self, bound: Bound, asked: Effort | None) -> Effort | None:
+        """The effort that this model understands for the asked one."""
+        ...
+
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
         """The maximum context of that model (T3.01) with the notice that says who spoke. Raises nothing."""
         ...
