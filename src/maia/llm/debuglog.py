@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -62,7 +61,11 @@ def debug_path(environ: Mapping[str, str]) -> Path | None:
     value = environ.get("MAIA_DEBUG_LLM", "").strip()
     if value.lower() in _OFF:
         return None
-    return Path(tempfile.gettempdir(), FILE_NAME) if value.lower() in _ON else Path(value).expanduser()
+    if value.lower() not in _ON:
+        return Path(value).expanduser()
+    import tempfile
+
+    return Path(tempfile.gettempdir(), FILE_NAME)
 
 
 def _now() -> str:

@@ -239,8 +239,8 @@ def _code_and_text(value: JsonValue) -> tuple[str, str]:
             code, text = _code_and_text(body[key])
             if text:
                 return code, text
-    code = next((str(body[k]) for k in ("code", "type", "status") if _is_word(body.get(k))), "")
-    code = code or str(body.get("code") or "")
+    words = [str(body[k]) for k in ("code", "type", "status") if _is_word(body.get(k))]
+    code = next((word for word in words if not word.isdigit()), "") or str(body.get("code") or "")
     text = next((str(body[k]) for k in ("message", "msg", "error", "detail", "title") if _is_word(body.get(k))), "")
     metadata = body.get("metadata")
     raw: JsonValue = cast(JsonObject, metadata).get("raw") if isinstance(metadata, dict) else None

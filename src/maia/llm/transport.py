@@ -69,9 +69,7 @@ def preload() -> None:
 
 
 def join_url(base: str, path: str) -> str:
-    """Base and path with exactly one slash between them; a path that is a whole URL stands for itself."""
-    if path.startswith(("http://", "https://")):
-        return path
+    """Base and path with exactly one slash between them. The path never leads to another host: keys go there."""
     return base.rstrip("/") + "/" + path.lstrip("/") if path else base
 
 
@@ -272,10 +270,12 @@ def _secrets(target: WireTarget) -> list[str]:
 
 def _proxy(url: str) -> str | None:
     """The proxy that the environment names for this URL. A server on this machine is never asked through one."""
+    parts = _split(url)
+    if is_loopback(parts.hostname or ""):
+        return None
     from urllib.request import getproxies, proxy_bypass
 
-    parts = _split(url)
-    if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    if proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
@@ -302,14 +302,14 @@ async def get_json(target: WireTarget, path: str) -> JsonValue:
     try:
         async with channel.exchange("GET", join_url(target.base_url, path), timeout=LIST_TIMEOUT) as reply:
             body = await reply.read(MAX_JSON_BYTES)
+            if reply.status == 200:
+                try:
+                    return json.loads(body)
+                except (ValueError, RecursionError):
+                    pass  # told below as what it is: no model server
             has_key = bool(target.key)
             failure = failure_from_response(reply.status, reply.headers, body, channel.host, has_key=has_key)
-            if reply.status != 200:
-                raise CallFailed(without(failure, channel.secrets))
-            try:
-                return json.loads(body)
-            except (ValueError, RecursionError):
-                raise CallFailed(without(failure, channel.secrets)) from None
+            raise ModelFailed(without(failure, channel.secrets))
     except CallFailed as failed:
         raise ModelFailed(failed.failure) from None
     finally:

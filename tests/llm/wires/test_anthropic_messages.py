@@ -321,6 +321,15 @@ HISTORIES: list[tuple[str, tuple[Message, ...], list[JsonObject]]] = [
         ],
     ),
     (
+        "a history that ends with an answer",
+        (user("a"), said("Hm")),
+        [
+            {"role": "user", "content": [{"type": "text", "text": "a"}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "Hm"}]},
+            {"role": "user", "content": [{"type": "text", "text": "(continue)"}]},
+        ],
+    ),
+    (
         "ids of other providers are written in the letters the API accepts",
         (user("a"), said("", called("call:1.é")), results("call:1.é")),
         [

@@ -429,6 +429,50 @@ def test_a_connection_reset_after_the_end_does_not_matter() -> None:
     run(test)
 
 
+def test_the_calls_of_a_wire_share_one_connection() -> None:
+    async def test() -> None:
+        async with serving(answered) as server:
+            wire = open_wire(target(server.url))
+            for _ in range(3):
+                assert last_of([e async for e in wire.stream(asking())]).stop == "end"
+            await wire.aclose()
+            assert (len(server.asked), server.connections) == (3, 1)
+
+    run(test)
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/html", "text/plain", "application/octet-stream"])
+def test_a_stream_under_a_wrong_media_type_is_read(content_type: str) -> None:
+    async def test() -> None:
+        body = b"".join(ANSWER)
+        async with serving(lambda asked: asked.answer(200, body, content_type=content_type)) as server:
+            answer = last_of(await all_events(target(server.url)))
+            assert (answer.message.parts, answer.stop) == ((TextPart("Hello"),), "end")
+
+    run(test)
+
+
+def test_an_answer_in_one_piece_under_the_media_type_of_a_stream_is_read() -> None:
+    async def test() -> None:
+        body = json.dumps({"choices": [{"message": {"content": "x" * 9000}, "finish_reason": "stop"}]}).encode()
+        async with serving(lambda asked: asked.answer(200, body, content_type="text/event-stream")) as server:
+            answer = last_of(await all_events(target(server.url)))
+            assert answer.message.parts == (TextPart("x" * 9000),)
+
+    run(test)
+
+
+def test_text_that_is_no_frame_is_quoted_when_the_answer_never_ends() -> None:
+    async def test() -> None:
+        frames = [ANSWER[0], b"data: upstream connect error\n\n"]
+        async with serving(lambda asked: asked.stream(*frames)) as server:
+            failed = (await all_events(target(server.url)))[-1]
+            assert isinstance(failed, WireFailed)
+            assert (failed.failure.kind, failed.failure.provider_text) == ("incomplete", "upstream connect error")
+
+    run(test)
+
+
 def test_a_connection_that_went_stale_between_two_calls_is_opened_again() -> None:
     async def test() -> None:
         async def once(asked: Asked) -> None:
@@ -486,6 +530,7 @@ def test_a_defect_becomes_a_failure_not_an_exception() -> None:
             [failed] = await all_events(target(server.url, options=options))
             assert isinstance(failed, WireFailed)
             assert (failed.failure.kind, failed.failure.code) == ("other", "TypeError")
+            assert server.asked == []
 
     run(test)
 

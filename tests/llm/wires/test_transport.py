@@ -55,7 +55,7 @@ async def failed_call(to: WireTarget, path: str = "/x") -> Failure:
         ("http://h/v1/", "chat/completions", "http://h/v1/chat/completions"),
         ("http://h", "/v1/messages?beta=true", "http://h/v1/messages?beta=true"),
         ("http://h/all", "", "http://h/all"),
-        ("http://h", "https://other/x", "https://other/x"),
+        ("http://h", "https://other/x", "http://h/https://other/x"),
     ],
 )
 def test_base_and_path_join_with_one_slash(base: str, path: str, url: str) -> None:

@@ -106,6 +106,8 @@ def _messages(turns: list[Turn], request: ModelRequest, marked: bool) -> list[Js
             case AssistantMessage(parts):
                 blocks = [block for part in parts if (block := _assistant_block(part, request))]
                 messages.append({"role": "assistant", "content": blocks})
+    if turns and isinstance(turns[-1], AssistantMessage):  # newer models refuse to go on with an answer of their own
+        messages.append({"role": "user", "content": [{"type": "text", "text": "(continue)"}]})
     if marked:
         for message in [m for m in messages if m["role"] == "user"][-2:]:
             message["content"] = _marked(message["content"])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from maia.core.events import WireEvent, WireFailed
 from maia.core.types import Failure, JsonObject, ModelRequest
@@ -21,7 +22,8 @@ from maia.llm.wires.quirks import Quirks, adapted
 GRACE: Final = 5.0
 """Seconds to wait for usage after the answer itself is over, from a server that does not close its stream."""
 MAX_ADAPTATIONS: Final = 4
-HEAD_BYTES: Final = 4096
+DRAIN: Final = 0.1
+STRAY_CHARS: Final = 2000
 NOT_A_CHUNK: Final = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 """What reading a frame raises when it is JSON of another shape, or no JSON: such a frame is passed over."""
 
@@ -75,9 +77,14 @@ class HttpWire:
         quirks = self._quirks
         for last in [False] * MAX_ADAPTATIONS + [True]:
             stream = self._form.open(request, self.target, self._channel.host)
-            body = self._form.body(request, self.target, quirks)
+            try:
+                body = self._form.body(request, self.target, quirks)
+                content = encode(body)
+            except Exception as defect:
+                yield stream.fail(self._unexpected(defect))[-1]
+                return
             learned: Quirks | None = None
-            async with aclosing(self._exchange(body, stream)) as events:
+            async with aclosing(self._exchange(content, stream)) as events:
                 async for event in events:
                     if isinstance(event, WireFailed) and not last:
                         learned = adapted(quirks, body, event.failure)
@@ -89,10 +96,10 @@ class HttpWire:
             quirks = learned
             self._quirks = replace(learned, max_output=None)
 
-    async def _exchange(self, body: JsonObject, stream: Stream) -> AsyncGenerator[WireEvent]:
+    async def _exchange(self, content: bytes, stream: Stream) -> AsyncGenerator[WireEvent]:
         url = join_url(self.target.base_url, self.target.chat_path)
         try:
-            async with self._channel.exchange("POST", url, encode(body)) as reply:
+            async with self._channel.exchange("POST", url, content) as reply:
                 stream.headers(reply.headers)
                 async with aclosing(self._read(reply, stream)) as events:
                     async for event in events:
@@ -100,12 +107,15 @@ class HttpWire:
         except CallFailed as failed:
             ended = stream.end() if stream.finished else stream.fail(self._truthful(failed.failure, stream))
         except Exception as defect:
-            # A wire raises nothing: a defect ends the turn with a failure that names it, and loses nothing before it.
-            ended = stream.fail(without(failure_from_exception(defect, self._channel.host), self._channel.secrets))
+            ended = stream.fail(self._unexpected(defect))
         else:
             return
         for event in ended:
             yield event
+
+    def _unexpected(self, defect: Exception) -> Failure:
+        """A wire raises nothing: a defect ends the turn with a failure that names it, and loses nothing before it."""
+        return without(failure_from_exception(defect, self._channel.host), self._channel.secrets)
 
     def _truthful(self, failure: Failure, stream: Stream) -> Failure:
         """A connection that broke in the middle of an answer is an answer without end, not an unreachable server."""
@@ -132,47 +142,37 @@ class HttpWire:
         return stream.fail(without(failure, self._channel.secrets))[-1]
 
     def _whole(self, reply: Reply, body: bytes, stream: Stream) -> list[WireEvent]:
-        """An answer that was not streamed although that was asked; or a page of something that is no model server."""
-        import json
-
+        """An answer in one piece although a stream was asked for, a stream under the wrong media type, or neither."""
         try:
             value = json.loads(body)
-            events = stream.whole(value) if isinstance(value, dict) else []  # pyright: ignore[reportUnknownArgumentType] - any JSON object
         except (ValueError, RecursionError):
-            events = []
+            reader = FrameReader()
+            events, _ = _read_frames(stream, reader.feed(body) + reader.flush())
+        else:
+            events = stream.whole(cast(JsonObject, value)) if isinstance(value, dict) else []
         if stream.recognised or stream.done:
             return [*events, *self._clean(stream.end())]
         return [self._refused(reply, body, stream)]
 
     async def _frames(self, reply: Reply, stream: Stream) -> AsyncGenerator[WireEvent]:
         reader = FrameReader()
-        head = stray = b""
+        unknown = bytearray()
+        stray = ""
         async with aclosing(_until_done(reply, stream)) as chunks:
             async for chunk in chunks:
-                if not stream.recognised:
-                    head = (head + chunk)[:HEAD_BYTES]
-                for frame in reader.feed(chunk):
-                    try:
-                        events = stream.feed(frame.event, frame.data)
-                    except NOT_A_CHUNK:
-                        stray = (stray + frame.data.encode() + b"\n")[:HEAD_BYTES]
-                        continue
-                    for event in events:
-                        yield event
-        for event in self._last(reply, stream, reader.flush(), head, stray):
+                if not stream.recognised and len(unknown) < MAX_JSON_BYTES:
+                    unknown += chunk
+                events, passed = _read_frames(stream, reader.feed(chunk))
+                stray = (stray + passed)[:STRAY_CHARS]
+                for event in events:
+                    yield event
+        events, passed = _read_frames(stream, reader.flush())
+        if stream.recognised or stream.done or not unknown.strip():
+            events += self._clean(stream.end((stray + passed).strip()))
+        else:
+            events = self._whole(reply, bytes(unknown), stream)
+        for event in events:
             yield event
-
-    def _last(self, reply: Reply, stream: Stream, left: list[Frame], head: bytes, stray: bytes) -> list[WireEvent]:
-        """Events at the end of the bytes: of the frames that were left, then the last one."""
-        events: list[WireEvent] = []
-        for frame in left:
-            try:
-                events += stream.feed(frame.event, frame.data)
-            except NOT_A_CHUNK:
-                stray += frame.data.encode()
-        if stream.recognised or stream.done or not head.strip():
-            return [*events, *self._clean(stream.end(stray.decode("utf-8", "replace")))]
-        return [*events, self._refused(reply, head, stream)]
 
     def _clean(self, events: list[WireEvent]) -> list[WireEvent]:
         last = events[-1]
@@ -181,15 +181,35 @@ class HttpWire:
         return events
 
 
+def _read_frames(stream: Stream, frames: list[Frame]) -> tuple[list[WireEvent], str]:
+    """Events of the frames, and the text of those that are nothing of this format."""
+    events: list[WireEvent] = []
+    stray = ""
+    for frame in frames:
+        try:
+            events += stream.feed(frame.event, frame.data)
+        except NOT_A_CHUNK:
+            stray += frame.data + "\n"
+    return events, stray
+
+
 async def _until_done(reply: Reply, stream: Stream) -> AsyncGenerator[bytes]:
     """Chunks until the stream says that it is done. After the answer is over, silence is an end, too."""
     while not stream.done:
         try:
-            if stream.finished:
-                async with asyncio.timeout(GRACE):
-                    chunk = await anext(reply.chunks)
-            else:
+            async with asyncio.timeout(GRACE if stream.finished else None):
                 chunk = await anext(reply.chunks)
         except (StopAsyncIteration, TimeoutError):
             return
         yield chunk
+    await _drain(reply)
+
+
+async def _drain(reply: Reply) -> None:
+    """Read the few bytes that end the body, so that the connection can serve the next call."""
+    try:
+        async with asyncio.timeout(DRAIN):
+            async for _ in reply.chunks:
+                pass
+    except Exception:
+        return  # the answer is whole; a connection that ends badly is merely not kept
