@@ -157,3 +157,15 @@ def test_what_is_typed_and_pasted_is_what_is_sent(keys: list[tuple[str, str]]) -
     for key in keys:
         editor.press(key)
     assert editor.take() == "".join(value for _, value in keys)
+
+
+def test_a_cut_paste_comes_back_whole_even_in_another_line() -> None:
+    editor = typed()
+    pasted = "x\n" * 50
+    editor.press(("paste", pasted))
+    editor.press(("key", "c-u"))
+    assert editor.take() == ""
+    editor.press(("text", "again "))
+    editor.press(("key", "c-y"))
+    assert len(editor.text) == len("again ") + 1
+    assert editor.take() == "again " + pasted
