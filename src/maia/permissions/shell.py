@@ -35,6 +35,10 @@ MAX_DEPTH: Final = 150
 """Nesting of the syntax tree beyond this is not followed: it asks."""
 MAX_LEVEL: Final = 6
 """Scripts within scripts (`bash -c "bash -c …"`)."""
+MAX_NESTING: Final = 500
+"""Brackets open at once, beyond which a script is not even parsed: it asks."""
+MAX_COMMANDS: Final = 1_000
+"""Commands beyond this are not read: it asks."""
 MAX_FOLDERS: Final = 4
 MAX_JOINS: Final = 4
 """How often continuations are taken out; joining lines may show that a quote opens elsewhere."""
@@ -125,9 +129,21 @@ def _unreadable(script: str) -> str | None:
         return "perm.why.too_long"
     if any(char in script for char in (SEP, ANY, ONE)):
         return "perm.why.characters"
-    if len(script) > 500 and max(script.count(char) for char in "({`[") > 500:
+    if len(script) > MAX_NESTING and _nesting(script) > MAX_NESTING:
         return "perm.why.too_deep"
     return None
+
+
+def _nesting(script: str) -> int:
+    """How many brackets stand open at once; a bound before parsing, whose time grows with it."""
+    depth = deepest = 0
+    for char in _BRACKETS.findall(script):
+        depth = depth + 1 if char in "({[" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+_BRACKETS = re.compile(r"[(){}\[\]]")
 
 
 @lru_cache(maxsize=1)
@@ -205,6 +221,9 @@ class _Walker:
     def walk(self, node: Node, folders: Folders, depth: int) -> _After:
         """Read one statement that starts in `folders`, with the redirections behind it."""
         redirects = self.trailing.pop(node.id, None)
+        if len(self.commands) > MAX_COMMANDS:
+            self.bar("firm", "perm.why.too_long")
+            return _After(folders, folders)
         if redirects is None:
             return self._statement(node, folders, depth)
         if node.type == "command":

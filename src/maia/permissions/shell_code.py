@@ -95,7 +95,7 @@ def _sed_substitution(script: str, at: int) -> tuple[Effect, int]:
 
 
 def _delimited(script: str, opened: int, *, sets: bool) -> int:
-    """Where the delimiter that stands at `opened` comes next, not escaped and (with `sets`) not in a set; -1 for never."""
+    """Where the delimiter at `opened` comes next, not escaped and (with `sets`) not in a set; -1 for never."""
     delimiter, i, in_set = script[opened], opened + 1, False
     while i < len(script):
         if script[i] == "\\":
