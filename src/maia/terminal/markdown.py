@@ -12,7 +12,7 @@ from maia.terminal.spans import (
     EMPTY,
     Line,
     Span,
-    chop,
+    chop_line,
     clean,
     line,
     prefix,
@@ -187,10 +187,20 @@ def _code(node: _Node, look: Look, width: int) -> list[Line]:
     language = look.text(clean(token.info.split()[0])) if token.info.strip() else ""
     bar = look.text("│") + " " if width >= _NARROWEST else ""
     rows = wrap(line(Span("  " + language, "muted")), width) if language else []
-    for text in token.content.removesuffix("\n").split("\n"):
-        for piece in chop(look.text(clean(text)), max(1, width - len(bar))):
-            rows.append(line(Span(bar if piece else bar.rstrip(), "muted"), Span(piece)))
+    width = max(1, width - len(bar))
+    for row in _coloured(clean(token.content.removesuffix("\n")), token.info, look):
+        rows += [line(Span(bar if piece else bar.rstrip(), "muted"), *piece) for piece in chop_line(row, width)]
     return rows
+
+
+def _coloured(text: str, info: str, look: Look) -> list[Line]:
+    """The lines of code, in colours where there are any and the language is known."""
+    language = (info.split() or [""])[0]
+    if look.plain or not language:
+        return [line(part) for part in look.text(text).split("\n")]
+    from maia.terminal.syntax import coloured  # not needed by answers without code
+
+    return coloured(look.text(text), language)
 
 
 # Tables ------------------------------------------------------------------------------------------------------------

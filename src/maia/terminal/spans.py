@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
 from maia.core.text import visible
@@ -179,6 +180,12 @@ def wrap(row: Line, width: int) -> list[Line]:
 def wrap_text(text: str, width: int, style: Style = "plain") -> list[Line]:
     """Every line of `text` (split at LF) wrapped in one style."""
     return [piece for part in text.split("\n") for piece in wrap(line(Span(part, style)), width)]
+
+
+def chop_line(row: Line, width: int) -> list[Line]:
+    """The line broken at the edge, never at words (code); an empty line gives one empty row."""
+    ends = list(accumulate(len(piece) for piece in chop(text_of(row), max(1, width))))
+    return list(_sliced(row, pairwise([0, *ends]))) if row else [EMPTY]
 
 
 def _breaks(text: str, width: int) -> Iterator[tuple[int, int]]:

@@ -90,6 +90,20 @@ def test_each_element_has_its_style(source: str, expected: Line) -> None:
     ) == expected or ([(s.text, s.style) for s in found] == [(e.text, e.style) for e in expected])
 
 
+def test_code_of_a_known_language_is_coloured_and_its_text_stays_the_same() -> None:
+    code = "def f(x):\n    return 'a' + str(1)  # why\n\n"
+    source = f"```python\n{code}```"
+    found = {span.text: span.style for span in spans(source)}
+    styles = [found[word] for word in ("def", "f", "1", "# why")]
+    assert styles == ["code_keyword", "code_name", "code_number", "muted"]
+    assert drawn(source) == drawn(source, level="none") == "  python\n│ def f(x):\n│     return 'a' + str(1)  # why\n│"
+
+
+@pytest.mark.parametrize("info", ["", "brainfuck", "../../etc/passwd", "python" + "x" * 99])
+def test_code_of_an_unknown_language_stays_plain(info: str) -> None:
+    assert [span.style for span in spans(f"```{info}\nif x\n```") if span.text == "if x"] == ["plain"]
+
+
 def test_without_colour_code_keeps_its_backticks() -> None:
     assert drawn("un `mot` **gras**", level="none") == "un `mot` gras"
 
