@@ -7,8 +7,9 @@ Sources: the error pages of the providers, pi `overflow.ts`, vibe `exceptions.py
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, cast
@@ -156,16 +157,20 @@ def failure_from_exception(error: BaseException, host: str) -> Failure:
         kind = "timeout"
     elif names & _NETWORK:
         kind = "network"
-    words: list[str] = []
-    link: BaseException | None = error
-    while link is not None and len(words) < 4:
-        if (word := str(link).strip()) and word not in words:
-            words.append(word)
-        link = link.__cause__ or link.__context__
-    code = type(error).__name__
-    if any("CERTIFICATE_VERIFY_FAILED" in word for word in words):
-        code = "certificate"
-    return Failure(kind, host, code=code, provider_text=clean(": ".join(words)))
+    words = list(_words_behind(error))
+    code = "certificate" if any("CERTIFICATE_VERIFY_FAILED" in word for word in words) else type(error).__name__
+    return Failure(kind, host, code=code, provider_text=clean(words[-1] if words else ""))
+
+
+def _words_behind(error: BaseException | None) -> Iterator[str]:
+    """The words of an exception and of those behind it, the root cause last; system errors in the system's words."""
+    while error is not None:
+        number = getattr(error, "errno", None)
+        is_system = isinstance(number, int) and number > 0 and not hasattr(error, "library")  # TLS counts by itself
+        word = os.strerror(number) if is_system else str(error).strip()
+        if word:
+            yield word
+        error = error.__cause__ or error.__context__
 
 
 _NETWORK: Final = frozenset(

@@ -120,7 +120,7 @@ class HttpWire:
     def _truthful(self, failure: Failure, stream: Stream) -> Failure:
         """A connection that broke in the middle of an answer is an answer without end, not an unreachable server."""
         if stream.recognised and failure.kind == "network":
-            return replace(failure, kind="incomplete")
+            return replace(failure, kind="incomplete", provider_text="")  # the words are the HTTP engine's own
         return failure
 
     async def _read(self, reply: Reply, stream: Stream) -> AsyncGenerator[WireEvent]:

@@ -112,7 +112,7 @@ class OtherWire:
         except Exception as error:
             failure = without(failure_of(error, self.provider), self._secrets)
             if failure.kind == "network" and (answer.runs or answer.drafts.drafts):
-                failure = replace(failure, kind="incomplete")  # the answer broke off; the server was reached
+                failure = replace(failure, kind="incomplete", provider_text="")  # the answer broke off
             last = answer.fail(failure)
         for ours in last:
             yield ours
