@@ -165,9 +165,10 @@ def failure_from_exception(error: BaseException, host: str) -> Failure:
 def _words_behind(error: BaseException | None) -> Iterator[str]:
     """The words of an exception and of those behind it, the root cause last; system errors in the system's words."""
     while error is not None:
+        word = str(error).strip()
         number = getattr(error, "errno", None)
-        is_system = isinstance(number, int) and number > 0 and not hasattr(error, "library")  # TLS counts by itself
-        word = os.strerror(number) if is_system else str(error).strip()
+        if isinstance(number, int) and number > 0 and not hasattr(error, "library"):  # TLS has numbers of its own
+            word = os.strerror(number)
         if word:
             yield word
         error = error.__cause__ or error.__context__
