@@ -204,7 +204,7 @@ def _until(date: str) -> float | None:
 # Words --------------------------------------------------------------------------------------------------------------
 
 _TOKENS: Final = (
-    r"\b(?:sk|pk|rk|xai|gsk|hf|AIza|ghp|gho|github_pat|glpat|AKIA)[-_]?[A-Za-z0-9_\-*]{6,}"
+    r"\b(?:(?:sk|pk|rk|xai|gsk|hf|ghp|gho|github_pat|glpat)[-_]|AIza|AKIA)[A-Za-z0-9_\-*]{6,}"
     r"|(?<=Bearer )[^\s\"']{6,}"
     r"|(?<=x-api-key: )[^\s\"']{6,}"
 )

@@ -125,6 +125,7 @@ def test_words_are_bounded_and_hold_no_key() -> None:
     assert len(clean("x" * 10_000)) == MAX_TEXT
     assert clean("key my-secret-key is bad", ["my-secret-key"]) == "key •••• is bad"
     assert clean("Incorrect API key provided: sk-proj-abc******xyz.") == "Incorrect API key provided: ••••."
+    assert clean("skipping1234 skeletons, task-1234567") == "skipping1234 skeletons, task-1234567"
     assert "topsecret" not in clean('{"authorization": "Bearer topsecret"}')
     failure = Failure("auth", "h", 401, "code-my-key", "text my-key")
     assert without(failure, ["my-key"]) == Failure("auth", "h", 401, "code-••••", "text ••••")
