@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST_FILE = 500
+LONGEST_FILE = 700
 """Lines. The aim is 400 (style); beyond this a file has more than one duty."""
 
 _IMPORTS = (
