@@ -6,7 +6,7 @@ from base64 import b85decode
 from typing import TYPE_CHECKING
 
 from maia.terminal.banner_data import PIXELS_BASE85, SIZE
-from maia.terminal.colours import Look, Paint, Style
+from maia.terminal.colours import RAINBOW, RAINBOW_BASIC, RAINBOW_BASIC_SHADOW, Look, Paint, Style
 from maia.terminal.spans import EMPTY, Line, Span, clip_words, line
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ _FULL = SIZE + _GAP + _LETTER_CELLS
 _COMPACT = 25
 """Columns from which there is the picture, and those from which there are the large letters."""
 _SHADOW_LIGHT = 0.45
-
-_RAINBOW = ((255, 82, 82), (255, 154, 60), (250, 214, 60), (74, 214, 110), (77, 150, 255), (176, 98, 245))
-"""Red, orange, yellow, green, blue, violet, from left to right."""
-_RAINBOW_BASIC = ("91", "33", "93", "92", "94", "95")
-_RAINBOW_BASIC_SHADOW = ("31", "33", "33", "32", "34", "35")
 
 
 def banner_lines(look: Look, say: Say, version: str) -> list[Line]:
@@ -86,12 +81,12 @@ def _letters(row: str, look: Look) -> Line:
 
 def _hue(column: int, *, shadow: bool) -> Paint:
     """The colour of a column of the letters; a shadow has the same hue at 45 % of its light."""
-    along = column * (len(_RAINBOW) - 1) / (_LETTER_CELLS - 1)
-    first = min(int(along), len(_RAINBOW) - 2)
+    along = column * (len(RAINBOW) - 1) / (_LETTER_CELLS - 1)
+    first = min(int(along), len(RAINBOW) - 2)
     share = along - first
     light = _SHADOW_LIGHT if shadow else 1.0
-    mixed = (round((a + (b - a) * share) * light) for a, b in zip(_RAINBOW[first], _RAINBOW[first + 1], strict=True))
-    basic = (_RAINBOW_BASIC_SHADOW if shadow else _RAINBOW_BASIC)[round(along)]
+    mixed = (round((a + (b - a) * share) * light) for a, b in zip(RAINBOW[first], RAINBOW[first + 1], strict=True))
+    basic = (RAINBOW_BASIC_SHADOW if shadow else RAINBOW_BASIC)[round(along)]
     return Paint("#{:02X}{:02X}{:02X}".format(*mixed), basic=basic)
 
 

@@ -135,6 +135,11 @@ STYLES: Mapping[str, _Codes] = {
 }
 """Every colour of the terminal. Sources: the specification's table of colours; no other module names one."""
 
+RAINBOW = ((255, 82, 82), (255, 154, 60), (250, 214, 60), (74, 214, 110), (77, 150, 255), (176, 98, 245))
+"""Red, orange, yellow, green, blue, violet, as red, green and blue: the letters of the banner from left to right."""
+RAINBOW_BASIC = ("91", "33", "93", "92", "94", "95")
+RAINBOW_BASIC_SHADOW = ("31", "33", "33", "32", "34", "35")
+
 
 @dataclass(frozen=True, slots=True)
 class Look:

@@ -1,7 +1,7 @@
 """Colours for code in an answer: comments, strings, numbers, keywords and calls, for the languages of one table.
 
 No parser: one expression a language reads the text from left to right, and no part of it can backtrack. A wrong colour
-is harmless; the text itself is never changed. A highlighter package would cost 9 MB for the same few colours.
+is harmless; the text itself is never changed. A highlighter package would cost 6 MB for the same few colours.
 """
 
 from __future__ import annotations

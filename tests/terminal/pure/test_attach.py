@@ -4,6 +4,8 @@ from pathlib import Path
 from unicodedata import normalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from maia.core.events import Notice
 from maia.core.types import Attachment, Submission
@@ -266,3 +268,22 @@ def test_paths_look_like_paths(written: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", ["Override", "scope/pkg", "jean.dupont", "v1.2", "a/1.2", ".", "x()", "/", "~/"])
 def test_words_do_not(written: str, tmp_path: Path) -> None:
     assert not looks_like_path(written, tmp_path)
+
+
+def test_a_file_that_git_ignores_goes_when_it_is_named(tree: Path) -> None:
+    (tree / ".gitignore").write_text("*.log\n")
+    (tree / "run.log").write_text("log")
+    assert kept(joined("@run.log", tree)) == [("run.log", "log")]
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs Linux's /proc")
+def test_a_file_whose_size_is_said_to_be_zero_is_read_all_the_same(tree: Path) -> None:
+    assert kept(joined("@/proc/version", tree))[0][1].startswith("Linux")
+
+
+@given(st.text(st.sampled_from("@./~ab:#L1'\"\\\0 é\ud800\n"), max_size=40))
+def test_no_text_makes_it_fail(text: str) -> None:
+    typed = parse(text)
+    if isinstance(typed, Text):
+        found = join_files(typed, Path("/proc/self/fd"), Path("/nonexistent"))
+        assert found.submission.text == text

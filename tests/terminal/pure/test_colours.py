@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from maia.terminal.colours import (
@@ -169,3 +172,11 @@ def test_without_unicode_every_character_has_a_stand_in() -> None:
     assert to_ascii("«\u202fété\u202f» … — − ❯ ☐ ☑") == '"ete" ... - - > [ ] [x]'
     assert to_ascii("漢 🙂") == "? ?"
     assert to_ascii("œuvre Œ €") == "oeuvre OE EUR"
+
+
+def test_no_other_module_names_a_colour() -> None:
+    folder = Path(__file__).resolve().parents[3] / "src" / "maia" / "terminal"
+    named = re.compile(r"#[0-9A-Fa-f]{6}\b|\b[34]8;[25];|\\x1b\[[0-9;]*[1-9][0-9;]*m|ansibright|\(\d+, \d+, \d+\)")
+    allowed = {"colours.py", "banner_data.py"}
+    guilty = [path.name for path in folder.glob("*.py") if path.name not in allowed and named.search(path.read_text())]
+    assert guilty == []
