@@ -72,3 +72,43 @@ def test_one_headless_turn_loads_nothing_that_it_does_not_need(
     top = {name.partition(".")[0] for name in modules}
     assert not HEAVY & top
     assert not {name for name in modules if name.startswith(("maia.terminal.screen", "maia.terminal.app"))}
+
+
+_WATCHED = """
+import runpy, sys
+opened = []
+def watch(event, args):
+    if event in ("open", "os.listdir", "os.scandir") and isinstance(args[0], (str, bytes)):
+        opened.append(args[0] if isinstance(args[0], str) else args[0].decode())
+sys.addaudithook(watch)
+try:
+    runpy.run_module("maia", run_name="__main__", alter_sys=True)
+finally:
+    print("\\nOPENED", *opened, sep="\\n", file=sys.stderr)
+"""
+
+
+def test_of_the_home_folder_only_its_maia_folder_is_read_and_of_the_parent_nothing(tmp_path: Path) -> None:
+    home, parent = Path(os.environ["HOME"]), tmp_path / "parent"
+    launch = parent / "launch"
+    for folder in (home, parent, launch):
+        for name in (".claude/settings.json", ".claude/CLAUDE.md", "CLAUDE.md", "MAIA.md", ".maia/settings.json"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("{}")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _WATCHED, "-p", "hi", "--model", "offline"],
+        cwd=launch,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    opened = [Path(path) for path in done.stderr.rpartition("\nOPENED\n")[2].splitlines()]
+    of_home = {path for path in opened if path.is_relative_to(home)}
+    assert home / ".maia" / "settings.json" in of_home
+    assert {path for path in of_home if not path.is_relative_to(home / ".maia")} == set(), "T1.02"
+    of_parent = {path for path in opened if path.is_relative_to(parent) and not path.is_relative_to(launch)}
+    assert of_parent == set(), "T1.07, T6.01: parent folders are not searched"
+    assert launch / "MAIA.md" in opened
+    assert {path for path in opened if ".claude" in path.parts} == set(), "T1.07"
