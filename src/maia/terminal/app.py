@@ -350,7 +350,8 @@ class App:
         if not self._opened and self._loop.time() - self._began >= _SOON and not self._dialogue.waiting:
             zone.status, zone.thinking = line(Span(look.text(self.say("screen.starting")), "status")), True
         zone.working = self._activity is not None and self._opened and not self._dialogue.waiting
-        zone.tail = live_lines_of(self.state, look, self.say, TAIL_ROWS)
+        live = live_lines_of(self.state, look, self.say, TAIL_ROWS)
+        zone.tail = live if len(live) < TAIL_ROWS or live[0] == EMPTY else (EMPTY, *live)
         zone.bar = context_bar(self.state.fill, look, self.say)
         zone.queue = [text for text, _ in self._queue]
         recent = self._loop.time() - self._interrupted < _TWICE

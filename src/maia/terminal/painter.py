@@ -153,7 +153,8 @@ class Painter:
             row = "" if new == UNKNOWN else new  # what stood there was covered and cannot be put back
             cells = row_cells(row)
             clear = "\x1b[K" if cells < self.width and (old in (UNKNOWN, _GARBAGE) or row_cells(old) > cells) else ""
-            out.append(f"\x1b[{place + 1};1H{row}{clear}")
+            first = "\x1b[2K" if _is_unsure(row) or _is_unsure(old) else ""
+            out.append(f"\x1b[{place + 1};1H{first}{row}{clear}")
             self._screen[place] = new
 
     def _scroll(self, out: list[str], rows: int, fresh: int) -> None:
@@ -251,6 +252,11 @@ def row_cells(row: str) -> int:
     if "\x1b" not in row:
         return 0 if row in (UNKNOWN, _GARBAGE) else cell_width(row)
     return sum(cell_width(piece) for piece, is_code in _pieces(row) if not is_code)
+
+
+def _is_unsure(row: str) -> bool:
+    """Whether terminals disagree about the width of this row (emoji, joined ones, East Asian): it is wiped first."""
+    return not row.isascii() and any(char >= "\u2e80" or char in "\u200d\u20e3" for char in row)
 
 
 def _pieces(row: str) -> list[tuple[str, bool]]:
