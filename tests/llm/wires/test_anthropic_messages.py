@@ -385,6 +385,8 @@ def test_the_same_beginning_of_a_conversation_gives_the_same_bytes() -> None:
         ("claude-opus-4-1-20250805", "high", {"thinking": {"type": "enabled", "budget_tokens": 24576}}),
         ("claude-3-7-sonnet-latest", "low", {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
         ("claude-sonnet-4-20250514", "low", {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+        ("claude-sonnet-4-5-20250929-v1:0", "low", {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+        ("claude-haiku-4-5@20251001", "low", {"thinking": {"type": "enabled", "budget_tokens": 4096}}),
         ("claude-3-5-haiku-latest", "high", {}),
         ("claude-sonnet-4-5", "none", {}),
         ("claude-sonnet-4-5", None, {}),

@@ -175,6 +175,16 @@ def test_an_answer_is_whole_in_every_shape_servers_end_it(body: bytes) -> None:
     assert (answer.message.parts, answer.stop) == ((TextPart("Hello"),), "end")
 
 
+def test_a_call_written_as_text_counts_also_where_the_stream_names_no_reason() -> None:
+    body = sse(delta(content='{"name": "Read", "arguments": {"path": "a"}}'))
+    answer = answer_of(chat_stream(), body)
+    assert (answer.message.parts, answer.stop) == ((called("new_1", path="a"),), "tool_calls")
+
+
+def test_a_stream_of_nothing_but_its_end_is_incomplete() -> None:
+    assert failure_of(chat_stream(), sse()).failure.kind == "incomplete"
+
+
 def test_a_connection_that_closes_without_a_reason_is_incomplete_and_keeps_what_came() -> None:
     failed = failure_of(chat_stream(), sse(*HELLO, delta(tool_calls=call(arguments="{}")), done=False))
     assert failed == WireFailed(

@@ -91,6 +91,12 @@ def test_the_deltas_of_an_answer_are_its_text_whether_it_holds_calls_or_not(
     assert (last.stop, last.raw_stop) == ("tool_calls" if calls else "end", "stop")
 
 
+def test_many_blanks_do_not_hold_an_answer_back() -> None:
+    answer = Answer(request(), wire="w", provider="p")
+    assert answer.text("\n" * 100) == []
+    assert answer.text("Yes") == [TextDelta("\n" * 100 + "Yes")]
+
+
 def test_without_tools_a_call_in_the_text_is_text() -> None:
     _, last = end_of(READ_A, 5, tools=False)
     assert last.message.parts == (TextPart(READ_A),)

@@ -78,6 +78,13 @@ class Answer:
         """The tag in which the model wrote its reasoning inside the answer, empty where it did not."""
         return self._splitter.tag
 
+    def has_content(self) -> bool:
+        """Whether anything of an answer has come, shown or held back."""
+        return bool(self.runs or self.drafts.drafts or self._held)
+
+    def reasoning_text(self) -> str:
+        return "".join(run.text for run in self.runs if run.kind == "reasoning")
+
     def text(self, text: str) -> list[WireEvent]:
         """A piece of the answer's text; reasoning inside `<think>` tags is told apart."""
         events: list[WireEvent] = []
@@ -114,7 +121,7 @@ class Answer:
         so_far = "".join(self._held)
         if not may_become_call(so_far):
             return self._release()
-        self._held_for_good = len(so_far) > 64  # past the first key: only the whole answer decides
+        self._held_for_good = len(so_far.strip()) > 64  # past the first key: only the whole answer decides
         return []
 
     def _release(self) -> list[WireEvent]:

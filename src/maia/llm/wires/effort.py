@@ -26,7 +26,7 @@ _OPENAI_WORDS: Final[tuple[tuple[str, Mapping[Effort, str]], ...]] = (
 _CLAUDE_CONTROLS: Final[tuple[tuple[str, EffortControl], ...]] = (
     # docs.anthropic.com, adaptive and extended thinking, 2026-11.
     (r"claude-(instant|2|3-(opus|sonnet|haiku|5))", "none"),
-    (r"claude-(3-7|(opus|sonnet|haiku)-4(-[0-5])?(-20\d{6})?(@|:|$|-latest))", "anthropic-budget"),
+    (r"claude-(3-7|(opus|sonnet|haiku)-4(-[0-5])?(-20\d{6})?(-v\d|@|:|$|-latest))", "anthropic-budget"),
     (r"claude-", "anthropic-adaptive"),
 )
 

@@ -188,8 +188,8 @@ class ChatStream:
         self._host = host
         self._raw_stop = ""
         self._refused = False
-        self._fields: JsonObject = {}
-        self._details: list[JsonObject] = []
+        self._reasons_by_content = False
+        self._details: list[_Detail] = []
         self._extras: dict[int, JsonValue] = {}
         self._failure: Failure | None = None
         self.done = False
@@ -267,12 +267,12 @@ class ChatStream:
     def _take_reasoning(self, delta: JsonObject) -> list[WireEvent]:
         details = cast("list[JsonObject]", delta.get("reasoning_details") or [])
         for detail in details:
-            _merge_detail(self._details, detail)
+            if not self._details or not self._details[-1].take(detail):
+                self._details.append(_Detail(detail))
         for name in ("reasoning_content", "reasoning"):
             text = delta.get(name)
             if isinstance(text, str) and text:
-                if name == "reasoning_content":
-                    self._fields[name] = self._fields.get(name, "") + text
+                self._reasons_by_content |= name == "reasoning_content"
                 return self._answer.reasoning(text)
         return self._answer.reasoning("".join(str(d.get("text") or d.get("summary") or "") for d in details))
 
@@ -308,7 +308,7 @@ class ChatStream:
         """The stream is over. `stray` is text that came and was no frame of this format."""
         if self._failure is not None:
             return self._answer.fail(self._failure)
-        if not self.finished and not (self.done and self._answer.runs + self._answer.drafts.drafts):
+        if not self.finished and not (self.done and self._answer.has_content()):
             return self._answer.incomplete(self._host, stray)
         self._keep_replay()
         return self._answer.end("refusal" if self._refused else _stop(self._raw_stop), self._raw_stop)
@@ -320,9 +320,9 @@ class ChatStream:
         """Put what the provider wants back with the next request into the reasoning of this answer."""
         replay: JsonObject = {}
         if self._details:
-            self._fields = {"reasoning_details": self._details}
-        if self._fields:
-            replay["fields"] = self._fields
+            replay["fields"] = {"reasoning_details": [detail.whole() for detail in self._details]}
+        elif self._reasons_by_content:
+            replay["fields"] = {"reasoning_content": self._answer.reasoning_text()}
         if self._answer.inline_tag:
             replay["inline"] = self._answer.inline_tag
         if self._extras:
@@ -337,17 +337,28 @@ def _stop(raw: str) -> StopReason:
     return _STOPS.get(raw.lower(), "unknown") if raw else "end"
 
 
-def _merge_detail(details: list[JsonObject], detail: JsonObject) -> None:
-    """OpenRouter streams reasoning details in pieces; the pieces of one, joined, must go back as one."""
-    last = details[-1] if details else None
-    if last is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
-        details.append(dict(detail))
-        return
-    for key, value in detail.items():
-        if key in ("text", "summary", "data") and isinstance(value, str):
-            last[key] = str(last.get(key) or "") + value
-        elif value is not None:
-            last[key] = value
+class _Detail:
+    """One reasoning detail of OpenRouter while it streams in pieces; joined, it must go back as one."""
+
+    def __init__(self, first: JsonObject) -> None:
+        self._body: JsonObject = {}
+        self._pieces: dict[str, list[str]] = {}
+        self._kind = (first.get("type"), first.get("index"))
+        self.take(first)
+
+    def take(self, detail: JsonObject) -> bool:
+        """Add a piece; False when it belongs to another detail."""
+        if (detail.get("type"), detail.get("index")) != self._kind:
+            return False
+        for key, value in detail.items():
+            if key in ("text", "summary", "data") and isinstance(value, str):
+                self._pieces.setdefault(key, []).append(value)
+            if value is not None or key not in self._body:
+                self._body[key] = value
+        return True
+
+    def whole(self) -> JsonObject:
+        return self._body | {key: "".join(pieces) for key, pieces in self._pieces.items()}
 
 
 def chat_usage(usage: JsonObject) -> Usage:

@@ -111,7 +111,7 @@ class OtherWire:
                 last = _end(answer, stream, request, self.target)
         except Exception as error:
             failure = without(failure_of(error, self.provider), self._secrets)
-            if failure.kind == "network" and (answer.runs or answer.drafts.drafts):
+            if failure.kind == "network" and answer.has_content():
                 failure = replace(failure, kind="incomplete", provider_text="")  # the answer broke off
             last = answer.fail(failure)
         for ours in last:
