@@ -176,7 +176,9 @@ def test_without_unicode_every_character_has_a_stand_in() -> None:
 
 def test_no_other_module_names_a_colour() -> None:
     folder = Path(__file__).resolve().parents[3] / "src" / "maia" / "terminal"
-    named = re.compile(r"#[0-9A-Fa-f]{6}\b|\b[34]8;[25];|\\x1b\[[0-9;]*[1-9][0-9;]*m|ansibright|\(\d+, \d+, \d+\)")
+    named = re.compile(
+        r"#[0-9A-Fa-f]{6}\b|\b[34]8;[25];|\\x1b\[[0-9;]*[1-9][0-9;]*m|ansibright|\(\d{1,3}, \d{2,3}, \d{1,3}\)"
+    )
     allowed = {"colours.py", "banner_data.py"}
     guilty = [path.name for path in folder.glob("*.py") if path.name not in allowed and named.search(path.read_text())]
     assert guilty == []
