@@ -132,8 +132,8 @@ def covers(rule: Rule, path: Target, place: Place) -> bool:
     if rule.pattern is None:
         return True
     glob = _absolute(rule.pattern, str(place.launch), str(place.home))
-    return _fits(glob.given, path.given, place) and (
-        _fits(glob.resolved, path.resolved, place) or _fits(glob.given, path.resolved, place)
+    return all(
+        _fits(glob.given, form, place) or _fits(glob.resolved, form, place) for form in (path.given, path.resolved)
     )
 
 

@@ -65,14 +65,17 @@ def _path_rule(path: str, place: Place) -> str:
 def _for_command(tool: str, line: str, rules: RuleSet, place: Place) -> list[str]:
     script = analyse(line)
     exact = f"{tool}({wildcard.escaped(line.strip())})"
-    open_parts = [
-        command
-        for command in script.commands
-        if decide([Need(tool, "command", command.shown)], rules, place).verdict is not Verdict.ALLOW
-    ]
-    if len(open_parts) == 1 and not script.barriers:
-        return [*_prefix(tool, open_parts[0]), *_alone(tool, open_parts[0], script.commands), exact]
+    asked = _asked(tool, line, rules, place)
+    open_commands = [command for command in script.commands if asked is None or command.shown in asked]
+    if len(open_commands) == 1 and not script.barriers:
+        return [*_prefix(tool, open_commands[0]), *_alone(tool, open_commands[0], script.commands), exact]
     return [exact]
+
+
+def _asked(tool: str, line: str, rules: RuleSet, place: Place) -> set[str] | None:
+    """The parts of a line that ask, or None for a line of one part."""
+    parts = decide([Need(tool, "command", line)], rules, place).parts
+    return {part.text for part in parts if part.verdict is Verdict.ASK} if parts else None
 
 
 def _prefix(tool: str, command: Command) -> list[str]:
@@ -91,4 +94,5 @@ def _prefix(tool: str, command: Command) -> list[str]:
 
 def _alone(tool: str, command: Command, commands: tuple[Command, ...]) -> list[str]:
     """Of a compound line only the uncovered command needs a rule."""
-    return [f"{tool}({wildcard.escaped(command.shown)})"] if len(commands) > 1 and command.shown else []
+    known = all(word.literal for word in command.words)
+    return [f"{tool}({wildcard.escaped(command.shown)})"] if len(commands) > 1 and command.shown and known else []

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from maia.core.errors import SettingsProblem
+from maia.permissions.trust import TrustState, remember, trust_state
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    own = tmp_path / "work" / ".maia"
+    (own / "tools" / "addition").mkdir(parents=True)
+    (own / "tools" / "addition" / "TOOL.json").write_text("{}")
+    (own / "settings.json").write_text('{"permissions": {"allow": ["Bash"]}}')
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+CONTENTS = ("./.maia/settings.json", "./.maia/tools/addition")
+
+
+def test_a_folder_is_unknown_then_trusted_once_remembered(folder: Path, home: Path) -> None:
+    assert trust_state(folder, home) == TrustState("unknown", CONTENTS)
+    remember(folder, home)
+    assert trust_state(folder, home) == TrustState("trusted", CONTENTS)
+    assert stat.S_IMODE((home / ".maia" / "trusted.json").stat().st_mode) == 0o600
+
+
+CHANGES: tuple[tuple[str, Callable[[Path], object], str], ...] = (
+    (
+        "another allow rule",
+        lambda own: (own / "settings.json").write_text('{"permissions": {"allow": ["Edit"]}}'),
+        "changed",
+    ),
+    ("another setting", lambda own: (own / "settings.json").write_text('{"LiteLLM_URL": "http://x"}'), "changed"),
+    ("a tool's text", lambda own: (own / "tools/addition/TOOL.json").write_text('{"run": "x"}'), "changed"),
+    ("a file beside a tool", lambda own: (own / "tools/addition/run.sh").write_text("x"), "changed"),
+    ("a file may be run", lambda own: (own / "tools/addition/TOOL.json").chmod(0o755), "changed"),
+    ("a server", lambda own: (own / "mcp.json").write_text("{}"), "changed"),
+    ("an agent", lambda own: ((own / "agents").mkdir(), (own / "agents/a.md").write_text("x")), "changed"),
+    ("a linked folder", lambda own: os.symlink("/etc", own / "tools/link"), "changed"),
+    (
+        "other spacing",
+        lambda own: (own / "settings.json").write_text('{"permissions":\n{"allow":["Bash"]}}'),
+        "trusted",
+    ),
+    (
+        "a deny rule",
+        lambda own: (own / "settings.json").write_text('{"permissions": {"allow": ["Bash"], "deny": ["Edit"]}}'),
+        "trusted",
+    ),
+    ("a session", lambda own: ((own / ".sessions").mkdir(), (own / ".sessions/s.jsonl").write_text("x")), "trusted"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "verdict"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_a_change_of_what_counts_asks_again(
+    change: Callable[[Path], object], verdict: str, folder: Path, home: Path
+) -> None:
+    remember(folder, home)
+    change(folder / ".maia")
+    assert trust_state(folder, home).verdict == verdict
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "{}", "[]", '{"permissions": {"deny": ["Bash"]}}'])
+def test_a_folder_that_brings_nothing_needs_no_trust(content: str | None, tmp_path: Path, home: Path) -> None:
+    (tmp_path / ".maia").mkdir()
+    if content is not None:
+        (tmp_path / ".maia" / "settings.json").write_text(content)
+    assert trust_state(tmp_path, home) == TrustState("trusted")
+
+
+def test_the_home_folders_own_configuration_is_the_users(folder: Path) -> None:
+    assert trust_state(folder, folder) == TrustState("trusted")
+
+
+def test_a_folder_is_the_same_by_another_name(folder: Path, home: Path, tmp_path: Path) -> None:
+    os.symlink(folder, tmp_path / "alias")
+    remember(tmp_path / "alias", home)
+    assert trust_state(folder, home).verdict == "trusted"
+
+
+@pytest.mark.parametrize("memory", ["", "{", "[]", '{"folders": []}', '{"folders": {"x": 5}}', "\ud800"])
+def test_an_unreadable_memory_trusts_nothing_and_can_be_written_again(memory: str, folder: Path, home: Path) -> None:
+    (home / ".maia").mkdir(parents=True)
+    (home / ".maia" / "trusted.json").write_bytes(memory.encode("utf-8", "surrogatepass"))
+    assert trust_state(folder, home).verdict == "unknown"
+    remember(folder, home)
+    assert trust_state(folder, home).verdict == "trusted"
+
+
+def test_many_may_remember_at_once(tmp_path: Path, home: Path) -> None:
+    folders = [tmp_path / str(n) for n in range(16)]
+    for each in folders:
+        (each / ".maia").mkdir(parents=True)
+        (each / ".maia" / "mcp.json").write_text("{}")
+    threads = [threading.Thread(target=remember, args=(each, home)) for each in folders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [trust_state(each, home).verdict for each in folders] == ["trusted"] * 16
+    assert len(json.loads((home / ".maia" / "trusted.json").read_text())["folders"]) == 16
+
+
+def test_a_home_that_cannot_be_written_is_said(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(SettingsProblem) as caught:
+        remember(folder, tmp_path / "file")
+    assert caught.value.key == "perm.trust.failed"
