@@ -102,11 +102,16 @@ def context_lines(view: ContextView, look: Look, say: Words) -> list[Line]:
         name = clip(line(look.text(say(f"term.contextview.{part.key}", count=number(part.count, say.lang)))), label)
         spans = [*name, Span(" " * (label - width_of(name))), Span(_right(used_tokens(part.tokens), _TOKENS))]
         if fill.window:
-            spans.append(Span(_right(f"{Fill(part.tokens, fill.window).percent}%", _SHARE)))
+            spans.append(Span(_right(_share(part.tokens, fill.window), _SHARE)))
         if wide and part.tokens:
             spans.append(Span("   " + look.text("■") * ceil(part.tokens / scale), fill.style))
         rows.append(clip(tuple(spans), look.width))
     return rows + wrap_text(look.text(_window_words(view, say)), look.width)
+
+
+def _share(tokens: int, window: int) -> str:
+    percent = Fill(tokens, window).percent
+    return "<1%" if tokens and not percent else f"{percent}%"
 
 
 def _scale(largest: int, room: int) -> int:

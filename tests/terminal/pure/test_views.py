@@ -122,6 +122,12 @@ def test_an_unknown_window_has_no_shares_and_a_full_one_a_larger_scale() -> None
     assert "1■ = 30k" in shown(context_lines(big, Look(), EN))
 
 
+def test_a_small_part_is_not_called_nothing() -> None:
+    view = ContextView((ContextPart("system", 300), ContextPart("pending", 0)), 200_000, "setting")
+    rows = shown(context_lines(view, Look(), EN)).split("\n")
+    assert (rows[1].split()[-2:], rows[2].split()[-1]) == (["<1%", "■"], "0%")
+
+
 COSTS = [
     ModelCost("sonnet", Usage(412_208, 18_402), Cost(2.184, "reported")),
     ModelCost("qwen3-coder:30b", Usage(20_077, 1_204), Cost(0.084, "estimated")),
