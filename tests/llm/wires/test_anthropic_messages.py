@@ -299,7 +299,7 @@ HISTORIES: list[tuple[str, tuple[Message, ...], list[JsonObject]]] = [
                     {"type": "tool_use", "id": "c2", "name": "Read", "input": {}},
                 ],
             },
-            {"role": "user", "content": [result("c2"), result("c1")]},
+            {"role": "user", "content": [result("c1"), result("c2")]},
         ],
     ),
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -41,7 +41,7 @@ def alternating(messages: Sequence[Message]) -> list[Turn]:
     for start, message in enumerate(messages):
         match message:
             case AssistantMessage():
-                kept = _answered(message, messages[start + 1 :])
+                kept = _answered(message, messages, start + 1)
                 if any(isinstance(p, ToolCallPart) or (isinstance(p, TextPart) and p.text.strip()) for p in kept.parts):
                     _append(turns, kept)
             case ToolMessage(results):
@@ -57,7 +57,8 @@ def _append(turns: list[Turn], turn: Turn) -> None:
         if not turn.results and not turn.parts:
             return
         if isinstance(last, Asked):
-            turns[-1] = Asked(last.results + turn.results, last.parts + turn.parts)
+            results = _in_order(last.results + turn.results, turns[-2] if len(turns) > 1 else None)
+            turns[-1] = Asked(results, last.parts + turn.parts)
             return
     elif isinstance(last, AssistantMessage):
         turns[-1] = AssistantMessage(last.parts + turn.parts, turn.model, turn.provider)
@@ -65,12 +66,21 @@ def _append(turns: list[Turn], turn: Turn) -> None:
     turns.append(turn)
 
 
-def _answered(message: AssistantMessage, later: Iterable[Message]) -> AssistantMessage:
+def _in_order(results: tuple[ToolResultPart, ...], answer: Turn | None) -> tuple[ToolResultPart, ...]:
+    """Results in the order of the answer's calls."""
+    if not isinstance(answer, AssistantMessage):
+        return results
+    order = [part.call_id for part in answer.parts if isinstance(part, ToolCallPart)]
+    return tuple(sorted(results, key=lambda result: order.index(result.call_id)))
+
+
+def _answered(message: AssistantMessage, messages: Sequence[Message], start: int) -> AssistantMessage:
     """The message without the calls that have no result before the next answer."""
     if not any(isinstance(part, ToolCallPart) for part in message.parts):
         return message
     have: set[str] = set()
-    for following in later:
+    for position in range(start, len(messages)):
+        following = messages[position]
         if isinstance(following, AssistantMessage):
             break
         if isinstance(following, ToolMessage):
