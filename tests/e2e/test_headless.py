@@ -37,7 +37,7 @@ def use(place: Place, fake: FakeLlm, wire: str = "openai", **settings: Any) -> N
         place.env |= {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": fake.url}
 
 
-# Every scenario of the fake server, on both wires ---------------------------------------------------------------------
+# Every scenario of the fake server, on both wires -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -138,7 +138,7 @@ def test_calls_named_in_the_prompt_run_in_order(place: Place) -> None:
     assert status == {"Read": "succeeded", "Write": "succeeded", "Nothing": "refused"}
 
 
-# Permissions -----------------------------------------------------------------------------------------------------------
+# Permissions --------------------------------------------------------------------------------------------------------
 
 
 def test_what_no_rule_allows_is_refused_with_the_reason_for_the_model(place: Place) -> None:
@@ -170,7 +170,7 @@ def test_a_french_result_ends_with_the_french_state(place: Place) -> None:
     assert result == "oui\n[code de sortie : 3]"
 
 
-# Output and exit codes ---------------------------------------------------------------------------------------------------
+# Output and exit codes ----------------------------------------------------------------------------------------------
 
 
 def test_the_json_object_has_the_fields_that_scripts_rely_on(place: Place) -> None:
@@ -200,8 +200,14 @@ def test_the_last_line_of_the_stream_is_the_end_with_the_same_fields(place: Plac
         use(place, fake)
         ran = place.run("-p", "hi", "--output-format", "stream-json")
     kinds = [event["type"] for event in ran.events]
-    assert kinds[kinds.index("TurnStarted"):] == [
-        "TurnStarted", "UserSaid", "StepStarted", "TextDelta", "TextDelta", "Answered", "TurnEnded",
+    assert kinds[kinds.index("TurnStarted") :] == [
+        "TurnStarted",
+        "UserSaid",
+        "StepStarted",
+        "TextDelta",
+        "TextDelta",
+        "Answered",
+        "TurnEnded",
     ]
     assert ran.events[-1].items() >= {"text": "Hello.", "outcome": "finished", "toolCalls": 0, "steps": 1}.items()
     assert "".join(event["text"] for event in ran.of("TextDelta")) == "Hello."
@@ -218,7 +224,8 @@ def test_the_turn_limit_ends_with_its_own_code(place: Place) -> None:
 def test_nothing_configured_has_its_own_code_and_says_what_to_do(place: Place) -> None:
     ran = place.run("-p", "hi")
     assert (ran.code, ran.out) == (3, "")
-    assert "LiteLLM_URL" in ran.err and "--model offline" in ran.err
+    assert "LiteLLM_URL" in ran.err
+    assert "--model offline" in ran.err
     ran = place.run("-p", "hi", "--lang", "fr")
     assert ran.code == 3
     assert "Aucun modèle n'est configuré" in ran.err
@@ -289,7 +296,7 @@ def test_the_stream_of_a_resumed_session_does_not_repeat_the_old_turns(place: Pl
     assert [event["text"] for event in ran.of("UserSaid")] == ["two"]
 
 
-# Signals and bad surroundings --------------------------------------------------------------------------------------------
+# Signals and bad surroundings ---------------------------------------------------------------------------------------
 
 
 def wait_for(done: Any, seconds: float = 10) -> None:
@@ -336,7 +343,8 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(place: Place) -> None:
         err = child.stderr.read()
         child.wait(20)
         child.stderr.close()
-    assert "Traceback" not in err and "BrokenPipe" not in err
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
 
 
 class NoModel(BaseHTTPRequestHandler):
@@ -394,7 +402,8 @@ def test_a_wrong_address_is_told_and_nothing_is_sent(place: Place, url: object) 
     place.settings(LiteLLM_URL=url)
     ran = place.run("-p", "hi")
     assert ran.code == 3
-    assert "WARN" in ran.err and "LiteLLM_URL" in ran.err
+    assert "WARN" in ran.err
+    assert "LiteLLM_URL" in ran.err
 
 
 @pytest.mark.parametrize("text", ['{"a": ', "[]", "null", '"x"', "\xff", "{}" * 2, ""], ids=repr)

@@ -44,7 +44,7 @@ def maia(place: Place, *words: str, width: int = 100, height: int = 32, **env: s
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    yield Place(tmp_path)
+    return Place(tmp_path)
 
 
 def answer(term: Term, *keys: str) -> None:
@@ -75,7 +75,9 @@ def test_a_stranger_with_nothing_configured_reaches_a_working_prompt(place: Plac
 
 @pytest.mark.parametrize("lang", ["fr", "en"])
 def test_always_saves_the_rule_and_the_next_call_does_not_ask(place: Place, lang: str) -> None:
-    with fake_llm("tool", text="Done it.", tool_args=json.dumps({"command": "echo hello > out.txt; cat out.txt"})) as fake:
+    with fake_llm(
+        "tool", text="Done it.", tool_args=json.dumps({"command": "echo hello > out.txt; cat out.txt"})
+    ) as fake:
         place.settings(LiteLLM_URL=fake.url, model="fake-model", permissions={"allow": ["Redirect(out.txt)"]})
         with maia(place, MAIA_LANG=lang) as term:
             term.until(HINT[lang])
@@ -123,7 +125,8 @@ def test_escape_or_ctrl_c_stops_and_the_next_request_works(place: Place) -> None
             term.until("Late answer.", 20)
         sent = fake.chats()[-1]["messages"]
     assert [message["role"] for message in sent if message["role"] != "system"] == ["user"]
-    assert "first" in json.dumps(sent) and "second" in json.dumps(sent)
+    assert "first" in json.dumps(sent)
+    assert "second" in json.dumps(sent)
 
 
 def test_the_limit_asks_whether_to_go_on(place: Place) -> None:
@@ -155,7 +158,8 @@ def test_a_session_is_kept_listed_loaded_and_renamed(place: Place) -> None:
             send(term, "/exit")
             term.until("code 0")
     names = {path.stem for path in (place.folder / ".maia" / ".sessions").glob("*.jsonl")}
-    assert "kept-one" in names and len(names) == 2
+    assert "kept-one" in names
+    assert len(names) == 2
 
 
 def test_a_shell_command_and_a_file_go_with_the_request(place: Place) -> None:

@@ -33,7 +33,6 @@ from maia.engine.context import Tally, Window
 from maia.engine.conversation import Conversation
 from maia.engine.setup import BangOutcome, Bound, CallContext, Config, Setup, Why
 from maia.engine.views import ModelChoice
-
 from maia.store.sessions import Sessions
 
 Script = Iterable[WireEvent | float | BaseException]

@@ -225,7 +225,8 @@ async def test_a_command_of_the_person_goes_with_the_next_request_once(tmp_path:
     await play(talk, "what did it say?")
     first = wire.requests[0].messages[0]
     assert isinstance(first, UserMessage)
-    assert "echo hi" in first.parts[0].text and "hi\n" in first.parts[0].text
+    assert "echo hi" in first.parts[0].text
+    assert "hi\n" in first.parts[0].text
     await play(talk, "again")
     assert len(wire.requests[1].messages[2].parts) == 1
     await talk.close()

@@ -1,0 +1,83 @@
+"""The main job on a real model behind a real LiteLLM server: questions about a real repository, answered with tools.
+
+Run by hand: start a LiteLLM server in front of a model with tool calls, set `MAIA_REAL_LITELLM_URL` (without `/v1`),
+`MAIA_REAL_LITELLM_KEY` and `MAIA_REAL_LITELLM_MODEL`, and call `./test -m real`. A small model on two cores needs
+minutes a turn.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import ROOT, Place
+from tests.e2e.test_interactive import HINT, answer, maia, send
+from tests.terminal.live.tmux import needs_tmux
+
+URL, KEY, MODEL = "MAIA_REAL_LITELLM_URL", "MAIA_REAL_LITELLM_KEY", "MAIA_REAL_LITELLM_MODEL"
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(URL not in os.environ, reason=f"needs {URL}, {KEY} and {MODEL}"),
+]
+
+_SETTINGS = {name: os.environ.get(name, "") for name in (URL, KEY, MODEL)}
+"""Read at import: the tests' own environment has no keys."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """This repository's own source as the launch folder, and the real endpoint in the settings."""
+    place = Place(tmp_path)
+    shutil.copytree(ROOT / "src" / "maia" / "core", place.folder / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    place.settings(
+        LiteLLM_URL=_SETTINGS[URL],
+        OpenAI_EndPoint="/v1/chat/completions",
+        LiteLLM_Models="/v1/models",
+        LiteLLM_API_Key=_SETTINGS[KEY],
+        model=_SETTINGS[MODEL],
+        MaxOutputTokens=400,
+        permissions={"allow": ["Read", "Glob", "Grep"]},
+    )
+    return place
+
+
+def test_headless_it_reads_the_repository_and_answers(place: Place) -> None:
+    ran = place.run(
+        "-p",
+        "Read core/text.py with the Read tool, then name the function in it that keeps the head and the tail of a text.",
+        "--max-iterations",
+        "8",
+        "--output-format",
+        "stream-json",
+        timeout=1200,
+    )
+    end = ran.events[-1]
+    read = [event for event in ran.of("ToolCallFinished") if event["name"] == "Read"]
+    assert read
+    assert read[0]["status"] == "succeeded"
+    assert end["outcome"] in ("finished", "turn_limit")
+    assert end["usage"]["input"] > 1000
+    assert "cut_middle" in end["text"] or "cut_middle" in read[0]["text"]
+
+
+@needs_tmux
+def test_at_the_terminal_it_asks_runs_and_answers(place: Place) -> None:
+    with maia(place, width=110, height=40, MAIA_LANG="en") as term:
+        term.until(HINT["en"])
+        term.until("(server)", 60)
+        send(term, "Use the Bash tool to run exactly this command: wc -l core/text.py")
+        term.until("Yes, once", 900)
+        answer(term, "y")
+        term.until("✓ Bash", 60)
+        rows = term.until(lambda rows: any("core/text.py" in row and "wc" not in row for row in rows), 900)
+        assert rows
+        term.keys("C-c")
+        term.until(HINT["en"], 60)
+        send(term, "/cost")
+        term.until(_SETTINGS[MODEL])
+        send(term, "/exit")
+        term.until("code 0", 30)
