@@ -48,7 +48,7 @@ def place(tmp_path: Path) -> Place:
 def test_headless_it_reads_the_repository_and_answers(place: Place) -> None:
     ran = place.run(
         "-p",
-        "Read core/text.py with the Read tool, then name the function in it that keeps the head and the tail of a text.",
+        "Read core/text.py with the Read tool, then name the function in it that keeps head and tail of a text.",
         "--max-iterations",
         "8",
         "--output-format",

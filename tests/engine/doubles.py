@@ -43,7 +43,10 @@ def say(key: str, /, n: int | None = None, **values: object) -> str:
     return f"{key} {shown}".strip() if n is None else f"{key} n={n} {shown}".strip()
 
 
-def text_answer(text: str, stop: Any = "end", usage: Usage | None = Usage(10, 2), **more: Any) -> list[WireEvent]:
+SOME = Usage(10, 2)
+
+
+def text_answer(text: str, stop: Any = "end", usage: Usage | None = SOME, **more: Any) -> list[WireEvent]:
     deltas: list[WireEvent] = [TextDelta(text)] if text else []
     parts = (TextPart(text),) if text else ()
     return [*deltas, WireAnswer(AssistantMessage(parts, "m1", "fake"), stop, str(stop), usage, **more)]
