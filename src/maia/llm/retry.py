@@ -27,7 +27,7 @@ def tries_for(failure: Failure) -> int:
         case "rate_limit" | "overloaded":
             return MAX_TRIES
         case "network":
-            if failure.code == "certificate" or failure.code in ("InvalidURL", "UnsupportedProtocol"):
+            if failure.code in ("certificate", "InvalidURL", "InvalidProxy", "UnsupportedProtocol"):
                 return 1
             return 2 if failure.code == "ConnectError" else MAX_TRIES
         case "timeout" | "incomplete":

@@ -283,11 +283,17 @@ def _proxy(url: str) -> str | None:
 
 
 def _parsed_proxy(url: str) -> httpcore2.Proxy:
+    """The proxy in the engine's form. Raises `CallFailed` when its address is none, without quoting it."""
     import httpcore2
 
-    parts = urlsplit(url)
+    parts = _split(url)
+    try:
+        where = httpcore2.URL(scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target="/")
+    except (ValueError, TypeError):
+        raise CallFailed(Failure("network", code="InvalidProxy")) from None
+    if parts.scheme not in ("http", "https", "socks5", "socks5h") or not parts.hostname:
+        raise CallFailed(Failure("network", parts.hostname or "", code="InvalidProxy"))
     auth = (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username else None
-    where = httpcore2.URL(scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target="/")
     return httpcore2.Proxy(where, auth=auth)
 
 

@@ -419,6 +419,17 @@ def test_a_proxy_of_the_environment_is_used_for_other_hosts(monkeypatch: pytest.
     run(test)
 
 
+@pytest.mark.parametrize("proxy", ["ftp://x", "http://", "http://h:port", "socks5://127.0.0.1:1", "é://"])
+def test_a_proxy_that_cannot_be_used_is_a_network_failure(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", proxy)
+    monkeypatch.delenv("NO_PROXY")
+
+    async def test() -> None:
+        assert (await failed_call(target("http://llm.example.org"))).kind == "network"
+
+    run(test)
+
+
 def test_a_compressed_answer_is_read_although_none_was_asked_for() -> None:
     async def test() -> None:
         body = gzip.compress(b"hello")
