@@ -10,11 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.errors import ToolProblem
 from maia.core.filewrite import digest
 from maia.core.ports import Hands
 from maia.core.types import Need, ToolResult, Verdict
 from maia.tools import read
+from maia.tools.edit import EditTool
+from maia.tools.glob import GlobTool
+from maia.tools.grep import GrepTool
 from maia.tools.read import MAX_LINE_CHARS, Page, ReadTool, take_page
+from maia.tools.write import WriteTool
 from tests.tools.doubles import FRENCH, call, hands_at, refusal, rules, words
 
 READ = ReadTool()
@@ -297,3 +302,44 @@ def test_a_cancelled_read_of_a_big_file_ends_soon(hands: Hands, monkeypatch: pyt
         return time.perf_counter() - start
 
     assert asyncio.run(go()) < 1
+
+
+def test_a_name_that_is_no_unicode_is_shown_readably_and_can_be_read_by_what_was_shown(hands: Hands) -> None:
+    (hands.launch / os.fsdecode(b"caf\xe9\x1b")).write_text("x")
+    shown = call(READ, hands, path=".").text.splitlines()[1]
+    assert shown == "caf\ufffd␛"
+    assert call(READ, hands, path=shown).text == "1\tx"
+
+
+@pytest.mark.parametrize(
+    "path", ["\ud800", "a\udce9\0", "x" * 5000, "~nobody-here/x", "/" * 300, "a/" * 3000, "\n", "%s{}"]
+)
+def test_no_path_breaks_a_file_tool(hands: Hands, path: str) -> None:
+    for tool, more in (
+        (READ, {}),
+        (WriteTool(), {"content": "\ud800"}),
+        (EditTool(), {"old_string": "a", "new_string": "b"}),
+        (GlobTool(), {"pattern": "\ud800*"}),
+        (GrepTool(), {"pattern": "a\0"}),
+    ):
+        try:
+            arguments = tool.parse({"path": path, **more})
+            tool.needs(arguments, hands.launch)
+            tool.lock_key(arguments, hands.launch)
+            call(tool, hands, path=path, **more)
+        except ToolProblem:
+            assert refusal(tool, hands, path=path, **more)
+
+
+def test_a_link_put_in_place_of_a_file_meanwhile_is_not_followed(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    (hands.launch / "f").write_text("harmless")
+    (hands.launch / "secret").write_text("key")
+    real = read.open_regular
+
+    def swapped(path: Path) -> int:
+        path.unlink()
+        path.symlink_to("secret")
+        return real(path)
+
+    monkeypatch.setattr(read, "open_regular", swapped)
+    assert refusal(READ, hands, path="f").key == "tool.path.link_loop"

@@ -47,9 +47,12 @@ def read_regular(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, os
 
 
 def open_regular(path: Path) -> int:
-    """A descriptor to read from. `O_NONBLOCK` keeps a FIFO that appears between two looks from blocking for ever."""
-    refuse_special(os.stat(path), path)
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    """A descriptor to read from; `path` is a real path, and a link that stands there by now is not followed.
+
+    `O_NONBLOCK` keeps a FIFO that appears between two looks from blocking for ever.
+    """
+    refuse_special(os.lstat(path), path)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         refuse_special(os.fstat(fd), path)
     except OSError:
@@ -60,6 +63,8 @@ def open_regular(path: Path) -> int:
 
 def refuse_special(state: os.stat_result, path: Path) -> None:
     """Raises `OSError` for everything that is no regular file, before it is opened."""
+    if stat.S_ISLNK(state.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     if stat.S_ISDIR(state.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(state.st_mode):

@@ -87,9 +87,9 @@ class GlobTool:
 def _named(root: Path, pattern: str) -> tuple[Path, str] | None:
     """A pattern without wildcards that names a folder (all of it is meant) or a file, ignored or not."""
     path = root / pattern
-    if path.is_dir():
+    if os.path.isdir(path):
         return Path(os.path.realpath(path)), ""
-    return (root, pattern) if path.is_file() else None
+    return (root, pattern) if os.path.isfile(path) else None
 
 
 def _show(found: Found, place: searching.Place, hands: Hands) -> ToolResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable
@@ -13,10 +14,14 @@ from typing import Final
 from maia.core.errors import ToolProblem
 from maia.core.filewrite import FileChanged
 from maia.core.ports import Hands
+from maia.core.text import visible
 from maia.core.types import Need, Verdict
 
 _MAX_SIBLINGS: Final = 20_000
 """Names looked at when a file is not found; a folder with more gives no suggestions."""
+
+_PLAIN_NAME: Final = re.compile(r"[^ ']*")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _PROBLEMS: Final[dict[int, str]] = {
     errno.ENOENT: "tool.path.missing",
@@ -40,8 +45,8 @@ def absolute(text: str, launch: Path) -> Path:
 
     `..` is left to the system, since after a link it leads elsewhere than in the text. Raises `ToolProblem`.
     """
-    if not text or "\0" in text:
-        raise ToolProblem("tool.path.invalid", path=text)
+    if not text or "\0" in text or not _is_encodable(text):
+        raise ToolProblem("tool.path.invalid", path=readable(text))
     try:
         return launch / Path(text).expanduser()
     except RuntimeError:  # `~` without a home
@@ -86,10 +91,13 @@ def resolved(tool: str, text: str, hands: Hands) -> Path:
 
 
 def shown(path: Path, launch: Path) -> str:
-    """A path as people and models read it: relative inside the launch folder, `~/…` at home, else absolute."""
-    if path.is_relative_to(launch):
-        return path.relative_to(launch).as_posix()
-    return str(path)
+    """A path as people and models read it: relative inside the launch folder, else absolute."""
+    return readable(path.relative_to(launch).as_posix() if path.is_relative_to(launch) else str(path))
+
+
+def readable(name: str) -> str:
+    """A name without anything that acts on a screen or that no server accepts: bytes that are no UTF-8 are U+FFFD."""
+    return visible(_SURROGATE.sub("\ufffd", name)).replace("\n", "␊").replace("\t", "␉")
 
 
 def as_problem(problem: OSError, text: str) -> ToolProblem:
@@ -114,11 +122,11 @@ def suggestions(path: Path, launch: Path) -> list[Path]:
     import difflib
 
     guesses = [launch.joinpath(*path.parts[start:]) for start in range(1, len(path.parts))]
-    found = [guess for guess in guesses if guess != path and guess.name and guess.exists()][:1]
+    found = [guess for guess in guesses if guess != path and guess.name and os.path.exists(guess)][:1]
     if found:
         return found
     parent = path.parent
-    while not parent.is_dir() and parent != parent.parent:
+    while not os.path.isdir(parent) and parent != parent.parent:
         parent = parent.parent
     wanted = path.parts[len(parent.parts)] if len(path.parts) > len(parent.parts) else path.name
     names = {name.lower(): name for name in _names(parent)}
@@ -137,12 +145,22 @@ def refuse_special(path: Path, text: str) -> None:
         raise ToolProblem("tool.path.special", path=text)
 
 
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _may_be_named(tool: str, path: Path, hands: Hands) -> bool:
     return hands.allowed(Need(tool, "path", str(path))).verdict is not Verdict.DENY
 
 
 def _other_spelling(folder: Path, name: str) -> Path:
-    """The one entry of `folder` that is `name` but for accents, spaces and quotes; else `name` itself."""
+    """The one entry of `folder` that is `name` but for accents, spaces, quotes or unreadable bytes; else `name`."""
+    if name.isascii() and _PLAIN_NAME.fullmatch(name):
+        return folder / name  # nothing in it can be spelled in another way
     key = _spelling(name)
     same = [entry for entry in _names(folder) if _spelling(entry) == key]
     return folder / (same[0] if len(same) == 1 else name)
@@ -162,5 +180,6 @@ def _names(folder: Path) -> Iterable[str]:
 
 
 def _spelling(name: str) -> str:
-    plain = "".join(" " if unicodedata.category(char) == "Zs" else char for char in unicodedata.normalize("NFC", name))
+    same = unicodedata.normalize("NFC", readable(name))
+    plain = "".join(" " if unicodedata.category(char) == "Zs" else char for char in same)
     return plain.replace("’", "'").replace("‘", "'")

@@ -100,7 +100,7 @@ class ReadTool:
 def _read(path: Path, args: ReadArgs, hands: Hands, stop: threading.Event) -> ToolResult:
     try:
         paths.refuse_special(path, args.path)
-        if path.is_dir():
+        if os.path.isdir(path):
             return _list(path, hands)
         return _read_file(path, args, hands, stop)
     except FileNotFoundError:
@@ -232,6 +232,6 @@ def _list(folder: Path, hands: Hands) -> ToolResult:
         if len(named) == MAX_ENTRIES:
             break
         if hands.allowed(Need("Read", "path", str(folder / name))).verdict is not Verdict.DENY:
-            named.append(name if is_file else name + "/")
+            named.append(paths.readable(name) + ("" if is_file else "/"))
     note = hands.say("tool.read.folder", path=paths.shown(folder, hands.launch), shown=len(named), n=len(entries))
     return ToolResult("\n".join([note, *named]), summary=hands.say("tool.entries", n=len(entries)))

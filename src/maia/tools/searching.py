@@ -9,7 +9,6 @@ from pathlib import Path
 
 from maia.core.errors import ToolProblem
 from maia.core.ports import Hands
-from maia.core.text import visible
 from maia.core.types import Need, Verdict
 from maia.tools import paths
 from maia.tools.search.engine import SECONDS
@@ -25,15 +24,15 @@ class Place:
 
     def shown(self, relative: str, launch: Path) -> str:
         """A found path as people and models read it."""
-        return visible(paths.shown(self.root / relative, launch)).replace("\n", "␊")
+        return paths.shown(self.root / relative, launch)
 
 
 def place_of(tool: str, text: str, hands: Hands) -> Place:
     """The folder that is searched, or the one file. Raises `ToolProblem` when it is not there."""
     path = paths.resolved(tool, text, hands)
-    if path.is_dir():
+    if os.path.isdir(path):
         return Place(path)
-    if not path.exists():
+    if not os.path.exists(path):
         raise paths.missing(tool, text, hands)
     paths.refuse_special(path, text)
     return Place(path.parent, path.name)
