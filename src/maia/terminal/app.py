@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -337,6 +337,15 @@ class App:
     def now(self) -> float:
         """The loop's clock."""
         return self._loop.time()
+
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        """After a while, on the loop."""
+
+        def act() -> None:
+            what()
+            self._screen.refresh()
+
+        self._loop.call_later(seconds, act)
 
     # What is seen
 

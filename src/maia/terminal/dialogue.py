@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from maia.terminal.completing import Completing
 from maia.terminal.input import Editor
-from maia.terminal.questions import QUIET, Choices, Picker
+from maia.terminal.questions import QUIET, SETTLE, WRITING, Choices, Picker
 from maia.terminal.spans import Line, Span, clean_row, line
 
 if TYPE_CHECKING:
@@ -56,14 +56,25 @@ class Asker(Protocol):
         """Seconds of the loop's clock."""
         ...
 
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        """Do something after a while, and draw."""
+        ...
+
 
 @dataclass(slots=True)
 class _Asked:
+    """A question on its way through. `past` is when characters last went into the line instead, `letter` has been typed
+    and answers soon, `moved` that arrows were used since.
+    """
+
     choices: Choices[Any]
     future: asyncio.Future[Any]
     stops: bool
     shown: float | None = None
     armed: bool = False
+    moved: bool = False
+    past: float | None = None
+    letter: Key | None = None
 
 
 @dataclass(slots=True)
@@ -142,27 +153,61 @@ class Dialogue:
             self._editor_key(key)
 
     def _question_key(self, asked: _Asked, key: Key, quiet: float) -> None:
-        if key == ("key", "c-c"):
-            if asked.stops:
-                self._asker.interrupt(empty=True)
-                return
+        if key == ("key", "c-c") and asked.stops:
+            self._asker.interrupt(empty=True)
         elif key == ("key", "c-o"):
             self._whole = asked.choices
+        elif asked.choices.typing or key in (("key", "c-c"), ("key", "c-d")):
+            self._press(asked, key)
+        elif asked.letter is not None and self._after_letter(asked, asked.letter, key):
             return
-        elif not asked.choices.typing:
-            shown = self._asker.now() - (asked.shown or 0.0)
-            asked.armed = asked.armed or min(shown, quiet) >= QUIET
-            if not asked.armed or key[0] == "paste" or (key[0] == "text" and len(key[1]) > 1):
-                self._typed_past(key)
-                return
+        elif key[0] in ("text", "paste") or key == ("key", "backspace"):
+            self._question_text(asked, key, quiet)
+        else:
+            self._question_move(asked, key, quiet)
+
+    def _question_text(self, asked: _Asked, key: Key, quiet: float) -> None:
+        """A lone letter after a pause answers, a moment later; all other characters are being written to the agent."""
+        now = self._asker.now()
+        still = QUIET if asked.past is None else WRITING
+        means = key[0] == "text" and asked.choices.accepts(key[1])
+        if means and now - (asked.shown or 0.0) >= QUIET and quiet >= still:
+            asked.letter = key
+            self._asker.later(SETTLE, lambda: self._settle(asked, key))
+            return
+        self.editor.press(key)
+        asked.past, asked.armed, asked.moved = now, False, False
+
+    def _after_letter(self, asked: _Asked, letter: Key, key: Key) -> bool:
+        """The key after a letter that has not answered yet: Enter says it was meant, more text that it was not."""
+        asked.letter = None
+        if key == ("key", "enter"):
+            self._press(asked, letter)
+        elif key[0] in ("text", "paste"):
+            self._question_text(asked, letter, 0.0)
+            self._question_text(asked, key, 0.0)
+        else:
+            return False
+        return True
+
+    def _settle(self, asked: _Asked, letter: Key) -> None:
+        if asked.letter is letter and not asked.future.done():
+            asked.letter = None
+            self._press(asked, letter)
+
+    def _question_move(self, asked: _Asked, key: Key, quiet: float) -> None:
+        """Arrows, Enter and Escape. Enter after something was written needs an arrow first: it may have meant that."""
+        shown = self._asker.now() - (asked.shown or 0.0)
+        asked.armed = asked.armed or min(shown, quiet) >= QUIET
+        if not asked.armed or (key == ("key", "enter") and asked.past is not None and not asked.moved):
+            return
+        asked.moved = True
+        self._press(asked, key)
+
+    def _press(self, asked: _Asked, key: Key) -> None:
         asked.choices.press(key)
         if asked.choices.done is not None:
             asked.future.set_result(asked.choices.done[0])
-
-    def _typed_past(self, key: Key) -> None:
-        """A key that came too early to be an answer: characters go into the line, nothing else happens."""
-        if key[0] in ("text", "paste") or key == ("key", "backspace"):
-            self.editor.press(key)
 
     def _picker_key(self, picker: Picker[Any], future: asyncio.Future[Any], key: Key) -> None:
         picker.press(key)
@@ -272,6 +317,9 @@ class Dialogue:
             self._asker.show(self._whole.whole(look))
             self._whole = None
         zone.question, zone.question_cursor = question.rows(look) if question else (None, None)
+        if zone.question is not None and self.editor.text:
+            words = self._say("screen.draft", text=clean_row(self.editor.value, 200))
+            zone.question = [*zone.question, line(Span("      " + look.text(words), "muted"))]
         zone.menu = ()
         zone.typing = None
         if question is not None:

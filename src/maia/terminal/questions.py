@@ -1,7 +1,9 @@
 """Questions asked inside the input zone, and lists to choose from: state moved by keys, drawn as rows; pure.
 
-A question must never be answered by keys that were meant for the editor: it listens only after `QUIET` seconds without
-any key, counted from its appearance; what is typed before goes into the editor, and so do pastes and bursts.
+A question must never be answered by keys that were meant for something else. It listens only after `QUIET` seconds
+without any key, counted from its appearance. A letter answers after another `SETTLE` seconds without text, or with
+Enter. Pastes and running text go into the line; after that a letter needs a pause of `WRITING` seconds, and Enter an
+arrow before it.
 """
 
 from __future__ import annotations
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from maia.terminal.ports import ModelChoice, Trust
     from maia.terminal.words import Words
 
-QUIET = 0.3
-"""Seconds without a key after which a question listens."""
+QUIET, SETTLE, WRITING = 0.3, 0.2, 2.0
 TITLE_ROWS = 8
 _WIDE = 60
 """From this width on the reason row and the rule's text are shown (§7)."""
@@ -157,6 +158,11 @@ class Choices(Generic[T]):
             elif word.lower() == option.letter and option.value == self._refusal and self._reasoned is not None:
                 self.done = (self._reasoned(reason.strip()),)
         return self.done is not None
+
+    def accepts(self, letter: str) -> bool:
+        """Whether this character is an answer."""
+        places = map(str, range(1, len(self._options) + 1))
+        return len(letter) == 1 and letter.lower() in (*(option.letter for option in self._options), *places)
 
     def refuse(self) -> None:
         """Answer as Escape does."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -210,6 +210,7 @@ class Person:
     def __init__(self) -> None:
         self.time = 100.0
         self.busy = False
+        self.due: list[tuple[float, Callable[[], None]]] = []
         self.sent: list[tuple[str, list[Range]]] = []
         self.asked: list[str] = []
 
@@ -235,13 +236,24 @@ class Person:
     def now(self) -> float:
         return self.time
 
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        self.due.append((self.time + seconds, what))
+
+    def wait(self, seconds: float) -> None:
+        """Time passes, and what is due happens."""
+        self.time += seconds
+        due = [what for when, what in self.due if when <= self.time]
+        self.due = [(when, what) for when, what in self.due if when > self.time]
+        for what in due:
+            what()
+
 
 def dialogue_for(person: Person) -> Dialogue:
     return Dialogue(Editor(), History(None), Sources(), person, FR)
 
 
 def press(dialogue: Dialogue, person: Person, key: Key, after: float) -> None:
-    person.time += after
+    person.wait(after)
     dialogue.key(key)
 
 
@@ -251,34 +263,81 @@ async def ask(dialogue: Dialogue, event: ApprovalRequested | None = None) -> asy
     return future
 
 
-def test_keys_on_their_way_when_a_question_appears_go_into_the_line() -> None:
+WRITTEN: list[tuple[str, list[tuple[float, Key]], str]] = [
+    ("on its way when the question appears", [(0.1, ("text", letter)) for letter in "on y va"], "on y va"),
+    (
+        "begun long after it appeared",
+        [(1 if place == 0 else 0.15, ("text", c)) for place, c in enumerate("on y")],
+        "on y",
+    ),
+    ("a command", [(1 if place == 0 else 0.15, ("text", c)) for place, c in enumerate("/context")], "/context"),
+    ("written slowly", [(0.8, ("text", letter)) for letter in "/context"], "/context"),
+    ("a burst", [(1, ("text", "oui"))], "oui"),
+    ("a paste of one letter", [(1, ("paste", "o"))], "o"),
+]
+
+
+@pytest.mark.parametrize(("keys", "left"), [case[1:] for case in WRITTEN], ids=[case[0] for case in WRITTEN])
+@pytest.mark.parametrize("pause", [0.1, 1.0])
+def test_writing_never_answers_a_question_and_is_kept(keys: list[tuple[float, Key]], left: str, pause: float) -> None:
     async def play() -> None:
         person = Person()
         dialogue = dialogue_for(person)
         future = await ask(dialogue)
-        for letter in "on y va":
-            press(dialogue, person, ("text", letter), 0.1)
-        press(dialogue, person, ("key", "enter"), 0.1)
+        for after, key in keys:
+            press(dialogue, person, key, after)
+        press(dialogue, person, ("key", "enter"), pause)
+        person.wait(1)
         assert not future.done()
-        assert dialogue.editor.text == "on y va"
-        assert person.sent == []
-        press(dialogue, person, ("text", "o"), 0.5)
-        assert future.result() == Answer("once")
+        assert (dialogue.editor.text, person.sent) == (left, [])
+        press(dialogue, person, ("key", "down"), 1)
+        press(dialogue, person, ("key", "enter"), 0.05)
+        assert future.result() == Answer("session")
 
     asyncio.run(play())
 
 
-def test_pastes_and_bursts_never_answer() -> None:
+def test_a_letter_answers_a_moment_later_or_with_enter() -> None:
+    async def play() -> None:
+        person = Person()
+        dialogue = dialogue_for(person)
+        first, second = await ask(dialogue), await ask(dialogue)
+        press(dialogue, person, ("text", "o"), 1)
+        assert not first.done()
+        person.wait(0.25)
+        assert first.result() == Answer("once")
+        dialogue.compose(Zone(), Look(), 24)
+        press(dialogue, person, ("text", "n"), 1)
+        press(dialogue, person, ("key", "enter"), 0.05)
+        assert second.result() == Answer("no")
+        assert dialogue.editor.text == ""
+
+    asyncio.run(play())
+
+
+def test_an_arrow_after_a_letter_takes_it_back() -> None:
     async def play() -> None:
         person = Person()
         dialogue = dialogue_for(person)
         future = await ask(dialogue)
-        press(dialogue, person, ("key", "down"), 1)
-        press(dialogue, person, ("paste", "o\n"), 1)
-        press(dialogue, person, ("text", "oui"), 1)
+        press(dialogue, person, ("text", "o"), 1)
+        press(dialogue, person, ("key", "down"), 0.4 - 0.3)
+        person.wait(1)
         assert not future.done()
-        press(dialogue, person, ("key", "enter"), 0.01)
-        assert future.result() == Answer("session")
+
+    asyncio.run(play())
+
+
+def test_a_letter_answers_again_when_the_writing_is_over() -> None:
+    async def play() -> None:
+        person = Person()
+        dialogue = dialogue_for(person)
+        future = await ask(dialogue)
+        press(dialogue, person, ("text", "x"), 1)
+        press(dialogue, person, ("text", "n"), 3)
+        person.wait(0.3)
+        assert future.result() == Answer("no")
+        assert dialogue.editor.text == "x"
 
     asyncio.run(play())
 
@@ -288,12 +347,27 @@ def test_the_second_question_has_its_own_quiet_time() -> None:
         person = Person()
         dialogue = dialogue_for(person)
         first, second = await ask(dialogue), await ask(dialogue)
-        press(dialogue, person, ("text", "o"), 1)
-        press(dialogue, person, ("text", "o"), 0.1)
+        press(dialogue, person, ("key", "enter"), 1)
+        dialogue.compose(Zone(), Look(), 24)
+        press(dialogue, person, ("key", "enter"), 0.1)
         assert first.done()
         assert not second.done()
-        press(dialogue, person, ("text", "n"), 1)
+        press(dialogue, person, ("key", "esc"), 1)
         assert second.result() == Answer("no")
+
+    asyncio.run(play())
+
+
+def test_what_is_written_under_a_question_is_seen() -> None:
+    async def play() -> None:
+        person = Person()
+        dialogue = dialogue_for(person)
+        await ask(dialogue)
+        press(dialogue, person, ("text", "attends"), 0.1)
+        zone = Zone()
+        dialogue.compose(zone, Look(), 24)
+        assert zone.question is not None
+        assert shown(zone.question)[-1] == "      (brouillon : attends)"
 
     asyncio.run(play())
 
@@ -304,8 +378,8 @@ def test_a_withdrawn_question_is_gone() -> None:
         dialogue = dialogue_for(person)
         first, second = await ask(dialogue), await ask(dialogue)
         first.cancel()
-        press(dialogue, person, ("text", "o"), 1)
-        press(dialogue, person, ("text", "o"), 1)
+        press(dialogue, person, ("key", "enter"), 1)
+        press(dialogue, person, ("key", "enter"), 1)
         assert second.result() == Answer("once")
 
     asyncio.run(play())
