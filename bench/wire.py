@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from functools import partial
 
-from harness import ROOT, Row, at_most
+from harness import ROOT, Row, at_most, clean_env, measure
+from tests.fakes import fake_llm
 
 CHUNKS = 5000
 ROUNDS = 3
@@ -94,5 +95,28 @@ def compared(name: str, pause: float) -> list[Row]:
             server.wait()
 
 
+FIRST_CALL = """
+import asyncio, sys
+from maia.core.types import ModelRequest, TextPart, UserMessage
+from maia.llm.open import open_wire
+from maia.llm.target import WireTarget
+async def main():
+    wire = open_wire(WireTarget("fake", "openai-chat", sys.argv[1], "/v1/chat/completions"))
+    events = [e async for e in wire.stream(ModelRequest("m", (), (UserMessage((TextPart("hi"),)),)))]
+    await wire.aclose()
+    assert type(events[-1]).__name__ == "WireAnswer"
+asyncio.run(main())
+"""
+
+
+def first_call() -> Row:
+    """What a process pays for its first answer: imports, connection, request; beside `import asyncio` alone."""
+    env = clean_env()
+    with fake_llm("text") as server:
+        called = measure((sys.executable, "-c", FIRST_CALL, server.url), env=env)
+    bare = measure((sys.executable, "-c", "import asyncio; asyncio.run(asyncio.sleep(0))"), env=env)
+    return at_most("first call, above asyncio", called.cpu - bare.cpu, "CPU s", 0.13, f"peak {called.peak_mb:.0f} MB")
+
+
 def main() -> list[Row]:
-    return [*compared("one by one", 0.0002), *compared("in bursts", 0.0)]
+    return [first_call(), *compared("one by one", 0.0002), *compared("in bursts", 0.0)]
