@@ -64,6 +64,15 @@ def _joined(form: str) -> str | None:
     return "".join(out)
 
 
+def first_words(command: Command, *, fold_case: bool) -> set[str]:
+    """The words by which a rule may name the command: as written, unquoted, without its folder."""
+    words = {command.program, command.source.partition(" ")[0], command.shown.partition(" ")[0]}
+    if command.words:
+        name = program_name(command.program)
+        words |= {name, name.lower()} if fold_case else {name}
+    return words
+
+
 def covers(rule: Rule, command: Command) -> bool:
     """Whether an allow rule's pattern fits the command, whatever barriers it has."""
     if rule.pattern is None:

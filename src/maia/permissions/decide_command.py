@@ -9,7 +9,16 @@ from collections.abc import Iterator, Sequence
 
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions.command_files import operand_parts
-from maia.permissions.command_rules import covers, lifts, may_meet, meets, meets_line, pattern_of, spells_program
+from maia.permissions.command_rules import (
+    covers,
+    first_words,
+    lifts,
+    may_meet,
+    meets,
+    meets_line,
+    pattern_of,
+    spells_program,
+)
 from maia.permissions.decide_path import decide_path, restricting
 from maia.permissions.paths import Place, target
 from maia.permissions.reasons import NO_RULE, by_rule
@@ -68,10 +77,12 @@ class _CommandJudge:
         self.place = place
         self.script = script
         self.restricted = rules.restricted
-        self.strict = [rule for rule in (*rules.of(Verdict.DENY), *rules.of(Verdict.ASK)) if rule.tool == tool]
-        self.allow = [rule for rule in rules.of(Verdict.ALLOW) if rule.tool == tool]
-        self.bare = next((rule for rule in self.allow if is_bare(rule)), None)
-        self.whole = next((rule for rule in self.allow if self._is_line(rule)), None)
+        self.deny = rules.for_commands(Verdict.DENY, tool)
+        self.ask = rules.for_commands(Verdict.ASK, tool)
+        self.allow = rules.for_commands(Verdict.ALLOW, tool)
+        self.bare = next((rule for rule in self.allow.naming(()) if is_bare(rule)), None)
+        first = line.split(maxsplit=1)[:1]
+        self.whole = next((rule for rule in self.allow.naming(first) if self._is_line(rule)), None)
         self.only_neutral = all(self._is_neutral(command) for command in script.commands)
 
     def _is_line(self, rule: Rule) -> bool:
@@ -94,7 +105,7 @@ class _CommandJudge:
         return found
 
     def _line_parts(self) -> Iterator[DecisionPart]:
-        for rule in self.strict:
+        for rule in (*self.deny.rules, *self.ask.rules):
             if meets_line(rule, self.line):
                 yield DecisionPart(self.line, rule.verdict, rule, by_rule(rule))
                 return
@@ -121,10 +132,12 @@ class _CommandJudge:
         fold = self.place.fold_case
         if command.words and not command.words[0].literal:
             return None  # a barrier already says that the name cannot be known
-        for rule in self.strict:
+        names = first_words(command, fold_case=fold)
+        strict = [*self.deny.naming(names), *self.ask.naming(names)]
+        for rule in strict:
             if meets(rule, command, fold_case=fold):
                 return DecisionPart(command.shown, rule.verdict, rule, by_rule(rule))
-        for rule in self.strict:
+        for rule in strict:
             if may_meet(rule, command, fold_case=fold):
                 return DecisionPart(command.shown, Verdict.ASK, rule, Reason("perm.may_match", {"rule": rule.text}))
         return None
@@ -137,7 +150,8 @@ class _CommandJudge:
             return DecisionPart(command.shown, Verdict.ALLOW, None, Reason("perm.own_function"))
         if command.wrap == "clear" and command.children and not command.barriers and _all_allowed(inner):
             return DecisionPart(command.shown, Verdict.ALLOW, inner[0].rule, inner[0].reason)
-        fitting = [rule for rule in self.allow if covers(rule, command)]
+        names = first_words(command, fold_case=False)
+        fitting = [rule for rule in self.allow.naming(names) if covers(rule, command)]
         if self.whole is not None:
             fitting.append(self.whole)
         blocking: Barrier | None = None

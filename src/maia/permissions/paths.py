@@ -142,13 +142,19 @@ def touches(rule: Rule, path: Target, place: Place) -> bool:
     if rule.pattern is None:
         return True
     glob = _absolute(rule.pattern, str(place.launch), str(place.home))
+    patterns = {glob.given, glob.resolved, *_through_link(glob, place)}
+    return any(_fits_or_within(pattern, form, place) for pattern in patterns for form in {path.given, path.resolved})
+
+
+def _through_link(glob: _Globs, place: Place) -> tuple[str, ...]:
+    """The glob from where its literal folder really is, where a symlink stands in it."""
     folder = globs.literal_folder(glob.given)
-    through_link = os.path.realpath(folder) if len(folder) > 1 else folder
-    return any(
-        _fits_or_within(pattern, form, place)
-        for pattern in {glob.given, glob.resolved, globs.escaped(through_link) + _rest(glob.given)}
-        for form in {path.given, path.resolved}
-    )
+    launch = str(place.launch)
+    names = folder.split("/")
+    known = launch.count("/") + 1 if folder.startswith(launch + "/") else 1
+    if not any(os.path.islink("/".join(names[: n + 1])) for n in range(known, len(names))):
+        return ()
+    return (globs.escaped(os.path.realpath(folder)) + _rest(glob.given),)
 
 
 def _rest(glob: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -33,22 +34,64 @@ class RuleProblem:
     source: RuleSource = _NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
 class RuleSet:
-    """All rules in force, in the order in which they were read."""
+    """All rules in force, in the order in which they were read, sorted by kind once."""
 
-    rules: tuple[Rule, ...] = ()
+    __slots__ = ("_by_kind", "_by_program", "restricted", "rules")
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules: tuple[Rule, ...] = tuple(rules)
+        self.restricted = any(rule.verdict is not Verdict.ALLOW for rule in self.rules)
+        """Whether a deny or ask rule is in force, so that what cannot be analysed must ask (decisions §9)."""
+        self._by_kind = {kind: tuple(rule for rule in self.rules if rule.verdict is kind) for kind in Verdict}
+        self._by_program: dict[tuple[Verdict, str], ProgramIndex] = {}
 
     def of(self, verdict: Verdict) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.verdict is verdict)
+        return self._by_kind[verdict]
 
-    @property
-    def restricted(self) -> bool:
-        """Whether a deny or ask rule is in force, so that what cannot be analysed must ask (decisions §9)."""
-        return any(rule.verdict is not Verdict.ALLOW for rule in self.rules)
+    def for_commands(self, verdict: Verdict, tool: str) -> ProgramIndex:
+        """The rules of one kind for a tool that runs commands, by the program that they name."""
+        key = (verdict, tool)
+        if key not in self._by_program:
+            self._by_program[key] = ProgramIndex(rule for rule in self.of(verdict) if rule.tool == tool)
+        return self._by_program[key]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RuleSet) and self.rules == other.rules
+
+    def __hash__(self) -> int:
+        return hash(self.rules)
 
     def __add__(self, other: RuleSet) -> RuleSet:
         return RuleSet(self.rules + other.rules)
+
+
+class ProgramIndex:
+    """Rules found by the first word of their pattern, so that a decision looks at few of many rules."""
+
+    __slots__ = ("_by_name", "_others", "rules")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._by_name: dict[str, list[int]] = {}
+        self._others: list[int] = []
+        for at, rule in enumerate(self.rules):
+            name = _plain_first_word(rule.pattern)
+            (self._others if name is None else self._by_name.setdefault(name, [])).append(at)
+
+    def naming(self, names: Iterable[str]) -> list[Rule]:
+        """Rules that may concern a command with one of these first words, in their order."""
+        found = {at for name in names for at in self._by_name.get(name, ())}.union(self._others)
+        return [self.rules[at] for at in sorted(found)]
+
+
+_PLAIN_FIRST_WORD = re.compile(r"([\w./+@%,-]+)(?= |:\*\Z|\Z)")
+
+
+def _plain_first_word(pattern: str | None) -> str | None:
+    """The program a pattern names; None where a star, a quote or an assignment leaves it open."""
+    found = _PLAIN_FIRST_WORD.match(pattern or "")
+    return found.group(1) if found else None
 
 
 def parse_rule(text: object, verdict: Verdict, source: RuleSource) -> Rule | RuleProblem:
