@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,13 @@ import pytest
 
 from maia.core.ports import Hands
 from maia.core.tool import AnyTool
-from maia.core.types import Need, Verdict
-from maia.tools import glob, grep
+from maia.core.types import Decision, Need, Verdict
+from maia.permissions.judge import RuleJudge
+from maia.permissions.paths import Place
+from maia.tools import glob, grep, searching
 from maia.tools.glob import GlobTool
 from maia.tools.grep import GrepTool
-from tests.tools.doubles import FRENCH, call, hands_at, refusal, rules, words
+from tests.tools.doubles import FRENCH, call, decision, hands_at, refusal, rules, words
 from tests.tools.test_search import ENGINES, Tree, plant
 
 GLOB, GREP = GlobTool(), GrepTool()
@@ -149,9 +152,56 @@ def test_grep_leaves_out_what_a_rule_denies_or_asks_about(hands: Hands, mode: st
     assert "key=2" not in text
 
 
-def test_a_grep_that_no_rule_speaks_of_shows_everything(hands: Hands) -> None:
-    from tests.tools.doubles import decision
+RULE_CASES = [
+    # Rules, what Glob names, what Grep shows. The judge is the real one.
+    (["Read(.env)"], [], [], "a", "a"),
+    (["Grep(.env)"], [], [], ".env a", "a"),
+    (["Glob(.env)"], [], [], "a", ".env a"),
+    (["Read"], [], [], ".env a", ""),
+    ([], ["Read(.env)"], [], ".env a", "a"),
+    ([], ["Read"], [], ".env a", ".env a"),
+    ([], ["Grep"], [], ".env a", ".env a"),
+    ([], [], ["Read(a)"], ".env a", ".env a"),
+]
 
+
+@pytest.mark.parametrize(("deny", "ask", "allow", "named", "read"), RULE_CASES)
+def test_the_rules_of_a_person_decide_what_is_named_and_what_is_shown(
+    tmp_path: Path, deny: list[str], ask: list[str], allow: list[str], named: str, read: str
+) -> None:
+    settings = tmp_path / "home" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"permissions": {"deny": deny, "ask": ask, "allow": allow}}))
+    launch = tmp_path / "work"
+    plant(launch, {".env": "key", "a": "key"})
+    judge = RuleJudge(Place(launch, tmp_path / "home", fold_case=False), files=[(settings, "settings")])
+    hands = hands_at(launch, allowed=lambda need: judge.decide([need]))
+    assert [problem for file in judge.files for problem in file.problems] == []
+    listed = call(GLOB, hands, pattern="*").text.splitlines()
+    shown = call(GREP, hands, pattern="key", output_mode="count").text.splitlines()
+    assert sorted(row for row in listed if row in (".env", "a")) == named.split()
+    assert sorted(row[:-2] for row in shown if row.endswith(":1")) == read.split()
+
+
+@pytest.mark.parametrize("mode", ["content", "files", "count"])
+def test_the_rules_are_not_asked_about_every_file_of_a_flood(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(searching, "MAX_COUNTED", 10)
+    asked: list[str] = []
+
+    def counting(need: Need) -> Decision:
+        asked.append(need.value)
+        return decision(Verdict.DENY if "secret" in need.value else Verdict.ALLOW, "*secret*")
+
+    tree(hands, {**{f"f{n:02}": "hit" for n in range(50)}, "f03secret": "hit"})
+    result = call(GREP, hands_at(hands.launch, allowed=counting), pattern="hit", output_mode=mode, max_results=2)
+    assert result.data["shown"] == 2
+    assert result.data["total"] == 50 if mode != "files" else result.data["total"] in (50, 51)
+    assert len(set(asked) - {str(hands.launch)}) == 10
+
+
+def test_a_grep_that_no_rule_speaks_of_shows_everything(hands: Hands) -> None:
     tree(hands, {"a": "key"})
     unsaid = hands_at(hands.launch, allowed=lambda _need: decision(Verdict.ASK))
     assert call(GREP, unsaid, pattern="key").text == "a\n1:key"

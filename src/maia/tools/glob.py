@@ -94,7 +94,7 @@ def _named(root: Path, pattern: str) -> tuple[Path, str] | None:
 
 def _show(found: Found, place: searching.Place, hands: Hands) -> ToolResult:
     say = hands.say
-    allowed = searching.Allowed(hands, reads=False)
+    allowed = searching.Allowed(hands, "Glob", reads=False)
     shown: list[str] = []
     total = len(found.paths)
     for path in searching.newest_first(place.root, found.paths):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -113,11 +113,12 @@ class _Page:
     rows: list[str]
     shown: int
     total: int
+    paths: list[str] = field(default_factory=list[str])
 
 
 def _show(args: GrepArgs, found: Found, place: searching.Place, hands: Hands) -> ToolResult:
     say = hands.say
-    allowed = searching.Allowed(hands, reads=True)
+    allowed = searching.Allowed(hands, "Grep", reads=True)
     page = _PAGES[args.output](args, found, place, hands, allowed)
     rows = page.rows or [say("tool.grep.none")]
     if page.total > page.shown:
@@ -132,10 +133,13 @@ def _content(args: GrepArgs, found: Found, place: searching.Place, hands: Hands,
     """Each file's path above its lines: `12:` matches, `13-` stands beside a match."""
     rows: list[str] = []
     shown, total, chars = 0, 0, 0
-    for path in _allowed_paths(found, place, allowed):
+    for path in found.paths:
+        has_room = shown < args.max_results and chars < MAX_CHARS
+        if not allowed(place.root / path, shown=has_room):
+            continue
         lines = found.lines[path]
         total += sum(line.matches for line in lines)
-        if shown < args.max_results and chars < MAX_CHARS:
+        if has_room:
             came, count = _file_rows(lines, args.max_results - shown, MAX_CHARS - chars, bool(args.context), hands)
             rows += [("\n" if rows else "") + place.shown(path, hands.launch), *came]
             shown += count
@@ -166,19 +170,26 @@ def _row(line: Line, hands: Hands) -> str:
 
 def _files(args: GrepArgs, found: Found, place: searching.Place, hands: Hands, allowed: searching.Allowed) -> _Page:
     """Newest first, as Glob does."""
-    kept = list(_allowed_paths(found, place, allowed))
-    rows = [place.shown(path, hands.launch) for path in searching.newest_first(place.root, kept)[: args.max_results]]
-    return _Page(rows, len(rows), len(kept))
+    return _names(args, searching.newest_first(place.root, found.paths), place, hands, allowed)
 
 
 def _count(args: GrepArgs, found: Found, place: searching.Place, hands: Hands, allowed: searching.Allowed) -> _Page:
-    kept = list(_allowed_paths(found, place, allowed))
-    rows = [f"{place.shown(path, hands.launch)}:{found.counts[path]}" for path in kept[: args.max_results]]
-    return _Page(rows, len(rows), len(kept))
+    page = _names(args, found.paths, place, hands, allowed)
+    rows = [f"{row}:{found.counts[path]}" for row, path in zip(page.rows, page.paths, strict=True)]
+    return replace(page, rows=rows)
 
 
-def _allowed_paths(found: Found, place: searching.Place, allowed: searching.Allowed) -> Iterator[str]:
-    return (path for path in found.paths if allowed(place.root / path))
+def _names(args: GrepArgs, found: list[str], place: searching.Place, hands: Hands, allowed: searching.Allowed) -> _Page:
+    """The paths that may be shown, as many as were asked for."""
+    kept: list[str] = []
+    total = 0
+    for path in found:
+        has_room = len(kept) < args.max_results
+        if allowed(place.root / path, shown=has_room):
+            total += 1
+            if has_room:
+                kept.append(path)
+    return _Page([place.shown(path, hands.launch) for path in kept], len(kept), total, kept)
 
 
 _PAGES: Final[dict[Output, Callable[[GrepArgs, Found, searching.Place, Hands, searching.Allowed], _Page]]] = {

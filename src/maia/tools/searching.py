@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from maia.core.errors import ToolProblem
 from maia.core.ports import Hands
@@ -13,6 +14,9 @@ from maia.core.types import Need, Verdict
 from maia.tools import paths
 from maia.tools.search.engine import SECONDS
 from maia.tools.search.query import Found
+
+MAX_COUNTED: Final = 2000
+"""Files beyond the page that the rules are still asked about, so that not even a number tells of a denied one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +44,32 @@ def place_of(tool: str, text: str, hands: Hands) -> Place:
 
 @dataclass(slots=True)
 class Allowed:
-    """Asks the rules about each file once. `denied` and `asking` count what was left out.
+    """Asks the rules about each file. `denied` and `asking` count what was left out.
 
-    With `reads` the result shows what stands in a file: then one that a rule asks about is left out as well.
+    With `reads` the result shows what stands in a file: then one that an ask rule names is left out as well, and a
+    `Read` denied altogether counts. A rule that names no file speaks of the call itself, which was decided before.
     """
 
     hands: Hands
+    tool: str
     reads: bool
     denied: int = 0
     asking: int = 0
-    _known: dict[str, bool] = field(default_factory=dict[str, bool])
+    _asked: int = 0
 
-    def __call__(self, path: Path) -> bool:
-        name = str(path)
-        if name not in self._known:
-            self._known[name] = self._ask(name)
-        return self._known[name]
+    def __call__(self, path: Path, *, shown: bool = True) -> bool:
+        """Whether a file may be part of the result. One that is only counted is taken on trust after `MAX_COUNTED`."""
+        self._asked += 1
+        return self._ask(str(path)) if shown or self._asked <= MAX_COUNTED else True
 
     def _ask(self, path: str) -> bool:
-        decision = self.hands.allowed(Need("Read", "path", path))
-        if decision.verdict is Verdict.DENY:
+        read = self.hands.allowed(Need("Read", "path", path))
+        names_files = read.rule is not None and read.rule.pattern is not None
+        denied = read.verdict is Verdict.DENY and (names_files or self.reads)
+        if denied or self.hands.allowed(Need(self.tool, "path", path)).verdict is Verdict.DENY:
             self.denied += 1
             return False
-        if self.reads and decision.verdict is Verdict.ASK and decision.rule is not None:
+        if self.reads and read.verdict is Verdict.ASK and names_files:
             self.asking += 1
             return False
         return True
