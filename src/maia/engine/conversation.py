@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from maia.core.errors import MaiaError, NotConfigured
 from maia.core.events import (
@@ -30,14 +29,16 @@ from maia.core.ports import ContextView
 from maia.core.types import Answer, DiffBlock, Submission, UserMessage
 from maia.engine.approvals import Approvals, By
 from maia.engine.context import Assembler, Window, view_context
+from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.recorder import Recorder
+from maia.engine.runner import Runner
 from maia.engine.schedule import MAX_AT_ONCE, Scheduler
 from maia.engine.setup import Bound, CallContext, Setup
 from maia.engine.transcript import Transcript
-from maia.engine.turn import TurnPorts, add_costs, run_turn
+from maia.engine.turn import TurnPorts, run_turn
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 from maia.store.journal import JsonlJournal
 from maia.store.sessions import checked_name
@@ -66,10 +67,9 @@ class Conversation:
         self._config = setup.configure()
         self._approvals = Approvals()
         self._model = _Model()
-        self._running: asyncio.Task[Any] | None = None
+        self._runner = Runner()
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
         self._windows: dict[tuple[str, str], tuple[Window, Notice]] = {}
-        self._readers: list[Callable[[Event], None]] = []
         self._recorder = self._new_recorder()
         self._limit_question = ""
         self._stop_bang: asyncio.Event | None = None
@@ -106,7 +106,7 @@ class Conversation:
 
     def open(self) -> AsyncIterator[Event]:
         """The start log, after the events of a resumed session (T1, T8.01). Raises `MaiaError` for a bad `--model`."""
-        return self._events(self._open)
+        return self._runner.run(self._open)
 
     async def news(self) -> AsyncIterator[Event]:
         """Events that come by themselves until `close`: a window found later."""
@@ -118,11 +118,10 @@ class Conversation:
         if self._closed:
             return
         self._closed = True
-        self.stop()
-        for task in (self._running, self._model.asked):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        await self._runner.close()
+        if self._model.asked is not None:
+            self._model.asked.cancel()
+            await asyncio.gather(self._model.asked, return_exceptions=True)
         self._recorder.close()
         await self._setup.models.close()
         self._news.put_nowait(None)
@@ -155,7 +154,7 @@ class Conversation:
         for record in loaded.records:
             self.transcript.apply(record.event)
             if self._setup.replay:
-                self._tell(record.event)
+                self._runner.tell(record.event)
         self._tell_config()
         if loaded.skipped:
             self._emit(Notice("warn", "session.skipped", {"n": loaded.skipped}))
@@ -165,7 +164,9 @@ class Conversation:
     def _new_recorder(self, journal: JsonlJournal | None = None) -> Recorder:
         now = datetime.now()
         transcript = Transcript(name=self._setup.sessions.free_name(now))
-        recorder = Recorder(lambda: self._setup.sessions.create(now), transcript, self._tell, saved=self._setup.save)
+        recorder = Recorder(
+            lambda: self._setup.sessions.create(now), transcript, self._runner.tell, saved=self._setup.save
+        )
         if journal is not None:
             recorder.adopt(journal)
         return recorder
@@ -174,7 +175,7 @@ class Conversation:
 
     def turn(self, submission: Submission) -> AsyncIterator[Event]:
         """Run one request. Ends with `TurnEnded`, whatever happens; raises `NotConfigured` when no model is chosen."""
-        return self._events(lambda: self._turn(submission))
+        return self._runner.run(lambda: self._turn(submission))
 
     async def _turn(self, submission: Submission) -> None:
         bound = self._model.bound
@@ -225,7 +226,7 @@ class Conversation:
 
     def shell(self, command: str) -> AsyncIterator[Event]:
         """Run a `!` command (T4.01); its result goes with the next request."""
-        return self._events(lambda: self._shell(command))
+        return self._runner.run(lambda: self._shell(command))
 
     async def _shell(self, command: str) -> None:
         call_id = f"bang-{datetime.now().timestamp():.6f}"
@@ -250,11 +251,8 @@ class Conversation:
         """Stop what runs. Returns at once; the iterator that is being read then ends properly."""
         if self._stop_bang is not None:
             self._stop_bang.set()
-            return
-        task = self._running
-        if task is not None and not task.done():
-            # After what is already scheduled: a turn that has not begun yet would otherwise end without its events.
-            asyncio.get_running_loop().call_soon(task.cancel)
+        else:
+            self._runner.stop()
 
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
         """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
@@ -285,7 +283,7 @@ class Conversation:
         async def change() -> None:
             self._bind(await self._setup.models.bind(name, "command"))
 
-        return self._events(change)
+        return self._runner.run(change)
 
     def clear(self) -> AsyncIterator[Event]:
         """Forget the messages, read settings, rules and start context again (`/clear`)."""
@@ -295,7 +293,7 @@ class Conversation:
             self._emit(ContextCleared())
             self._tell_config()
 
-        return self._events(clear)
+        return self._runner.run(clear)
 
     def new(self) -> AsyncIterator[Event]:
         """Leave this session, saved under its name, and begin another with everything read again (T8.01)."""
@@ -311,7 +309,7 @@ class Conversation:
             if self._model.bound is not None:
                 self._emit(self._changed(self._model.bound))
 
-        return self._events(begin)
+        return self._runner.run(begin)
 
     async def sessions(self) -> Sequence[SessionChoice]:
         infos = await asyncio.to_thread(self._setup.sessions.list)
@@ -326,7 +324,7 @@ class Conversation:
             if self._model.bound is not None:
                 self._emit(self._changed(self._model.bound))
 
-        return self._events(load)
+        return self._runner.run(load)
 
     def rename(self, name: str) -> Event:
         """Give the session another name. Raises `SessionProblem`; then it keeps the old one."""
@@ -343,16 +341,7 @@ class Conversation:
 
     def cost(self) -> Sequence[ModelCost]:
         """One row a model, in the order of first use."""
-        spent = self.transcript.spent
-        rows: list[ModelCost] = []
-        for model in dict.fromkeys(item.model for item in spent):
-            mine = [item for item in spent if item.model == model]
-            usages = [item.usage for item in mine if item.usage is not None]
-            total = usages[0] if usages else None
-            for usage in usages[1:]:
-                total = usage if total is None else total + usage
-            rows.append(ModelCost(model, total, add_costs([item.cost for item in mine])))
-        return rows
+        return costs_by_model(self.transcript.spent)
 
     def rules(self) -> Sequence[RuleFile]:
         return self._config.rules
@@ -377,10 +366,6 @@ class Conversation:
 
     def _emit(self, event: Event) -> None:
         self._recorder.emit(event)
-
-    def _tell(self, event: Event) -> None:
-        for reader in tuple(self._readers):
-            reader(event)
 
     def _assembler(self) -> Assembler:
         config, bound = self._config, self._model.bound
@@ -426,22 +411,3 @@ class Conversation:
             self._model.window = window
             self._news.put_nowait(notice)
             self._news.put_nowait(await self.measure())
-
-    async def _events(self, work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[Event]:
-        """Run `work` as a task of its own and yield what it emits; an error of it is raised after the last event."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._readers.append(queue.put_nowait)
-        task = self._running = asyncio.create_task(work())
-        task.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-            if not task.cancelled():
-                task.result()
-        finally:
-            self._readers.remove(queue.put_nowait)
-            if not task.done():
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-            if self._running is task:
-                self._running = None

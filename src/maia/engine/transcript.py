@@ -35,29 +35,18 @@ from maia.core.events import (
 from maia.core.types import (
     AssistantMessage,
     Attachment,
-    Cost,
     Message,
     Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    Usage,
     UserMessage,
 )
 from maia.engine.attached import attachment_text
+from maia.engine.views import ModelCost
 
 INTERRUPTED = "The call was interrupted before it reported; whether it took effect is unknown."
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one model has cost in this session. `usage` is None when it never reported any."""
-
-    model: str
-    provider: str
-    usage: Usage | None
-    cost: Cost
 
 
 @dataclass(slots=True)
@@ -74,7 +63,7 @@ class Transcript:
     turn: int = 0
     sections: tuple[Section, ...] = ()
     pending: list[Attachment] = field(default_factory=list[Attachment])
-    spent: list[Spent] = field(default_factory=list[Spent])
+    spent: list[ModelCost] = field(default_factory=list[ModelCost])
     _messages: list[Message] = field(default_factory=list[Message])
     _open_text: list[str] = field(default_factory=list[str])
     _open_calls: dict[str, ToolCallPart] = field(default_factory=dict[str, ToolCallPart])
@@ -156,9 +145,8 @@ class Transcript:
             self._messages.append(event.message)
         self._open_calls = {part.call_id: part for part in event.message.parts if isinstance(part, ToolCallPart)}
         self._results.clear()
-        model, provider = event.message.model or self._asked[0], event.message.provider or self._asked[1]
         if not event.partial or event.usage is not None:
-            self.spent.append(Spent(model, provider, event.usage, event.cost))
+            self.spent.append(ModelCost(event.message.model or self._asked[0], event.usage, event.cost))
 
     def _finished(self, event: ToolCallFinished) -> None:
         if event.call_id not in self._open_calls:

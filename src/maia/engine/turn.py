@@ -41,6 +41,7 @@ from maia.core.types import (
     Usage,
 )
 from maia.engine.approvals import Approvals
+from maia.engine.costs import add_costs
 from maia.engine.limits import BROKEN_ANSWERS, Repeats, StepLimit
 from maia.engine.schedule import Scheduler
 
@@ -87,15 +88,6 @@ class _Sums:
 
     def cost(self) -> Cost:
         return add_costs(self.costs)
-
-
-def add_costs(costs: Sequence[Cost]) -> Cost:
-    """The sum of what is known; estimated as soon as one part is estimated or missing, unknown when all are."""
-    known = [cost.usd for cost in costs if cost.usd is not None]
-    if not known:
-        return Cost()
-    exact = all(cost.source == "reported" for cost in costs)
-    return Cost(sum(known), "reported" if exact else "estimated")
 
 
 async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals: Callable[[], int]) -> TurnEnded:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final, TypeAlias, cast
 
-from maia.core.types import Cost, CostSource, JsonObject, Usage
+from maia.core.types import Cost, JsonObject, Usage
 from maia.llm.catalogue import entry_of
 
 Rate: TypeAlias = tuple[tuple[int, float], ...]
@@ -104,13 +103,3 @@ def cost_of(
         return UNKNOWN
     price = declared if declared is not None or is_local else known_price(model, base_url, at)
     return UNKNOWN if price is None else Cost(price.usd(usage), "estimated")
-
-
-def total(costs: Iterable[Cost]) -> Cost:
-    """The sum of what is known: unknown when nothing is; only reported when all of it was reported."""
-    known = list(costs)
-    usd = [cost.usd for cost in known if cost.usd is not None]
-    if not usd:
-        return UNKNOWN
-    source: CostSource = "reported" if all(cost.source == "reported" for cost in known) else "estimated"
-    return Cost(sum(usd), source)

@@ -11,7 +11,7 @@ from maia.core.types import Cost, Usage
 from maia.llm import catalogue
 from maia.llm.catalogue import Facts, entry_of, facts_of, fits
 from maia.llm.effort import EFFORTS, efforts_of, nearest_effort
-from maia.llm.pricing import UNKNOWN, Price, cost_of, flat, known_price, total
+from maia.llm.pricing import UNKNOWN, Price, cost_of, flat, known_price
 
 USAGE = Usage(input=1_000, output=2_000, cache_read=30_000, cache_write=4_000)
 FREE = Price(flat(0), flat(0))
@@ -41,14 +41,6 @@ def test_reported_comes_before_estimated_before_unknown(arguments: dict, cost: C
 def test_an_unknown_cost_is_never_0() -> None:
     assert Cost(None, "unknown") == UNKNOWN
     assert cost_of(None, "claude-sonnet-4-5") == UNKNOWN
-
-
-def test_a_sum_says_what_it_is_made_of() -> None:
-    assert total([]) == UNKNOWN
-    assert total([UNKNOWN, UNKNOWN]) == UNKNOWN
-    assert total([Cost(1.0, "reported"), Cost(2.0, "reported")]) == Cost(3.0, "reported")
-    assert total([Cost(1.0, "reported"), Cost(2.0, "estimated")]) == Cost(3.0, "estimated")
-    assert total([Cost(1.0, "reported"), UNKNOWN]) == Cost(1.0, "estimated")
 
 
 # Equal to genai-prices -----------------------------------------------------------------------------------------------
