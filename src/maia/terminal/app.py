@@ -9,7 +9,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import MaiaError
-from maia.core.events import Answered, ApprovalAnswered, ApprovalRequested, Event, LimitReached, TurnEnded
+from maia.core.events import (
+    Answered,
+    ApprovalAnswered,
+    ApprovalRequested,
+    Event,
+    LimitReached,
+    ToolCallFinished,
+    TurnEnded,
+)
 from maia.terminal import questions
 from maia.terminal.actions import Actions
 from maia.terminal.badges import error_lines
@@ -24,7 +32,7 @@ from maia.terminal.history import History
 from maia.terminal.line import Command, parse
 from maia.terminal.render import RenderState, live_lines_of, render, status_of
 from maia.terminal.screen import Screen
-from maia.terminal.spans import EMPTY, Line, Span, clean_row, line
+from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, wrap_text
 from maia.terminal.zones import TAIL_ROWS
 
 if TYPE_CHECKING:
@@ -71,6 +79,7 @@ class App:
         self._activity: asyncio.Task[None] | None = None
         self._code: asyncio.Future[int] = self._loop.create_future()
         self._opened = self._sent = False
+        self._output = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._began = self._loop.time()
         self._interrupted = -_TWICE
@@ -208,7 +217,7 @@ class App:
             rows = await asyncio.to_thread(render, event, self.state, self.look, self.say)
         else:
             rows = render(event, self.state, self.look, self.say)
-        self._watch_questions(event)
+        self._watch(event)
         await self._log(rows)
 
     async def _log(self, rows: Sequence[Line]) -> None:
@@ -218,8 +227,11 @@ class App:
                 await self._screen.drain()
         self._screen.refresh()
 
-    def _watch_questions(self, event: Event) -> None:
+    def _watch(self, event: Event) -> None:
+        """Ask what has to be asked, and keep the last output for Ctrl+O."""
         match event:
+            case ToolCallFinished(text=text) if text:
+                self._output = text
             case ApprovalRequested():
                 self._question(event.approval_id, questions.approval(event, self.say))
             case LimitReached():
@@ -333,6 +345,12 @@ class App:
             editor.set(await asyncio.to_thread(edit_text, editor.value, self._prompt.env))
         finally:
             self._screen.step_back()
+
+    def expand(self) -> None:
+        """The last output of a tool or a shell command in the log, whole, as far as it was kept."""
+        if self._output:
+            text, self._output = self._output, ""
+            self._spawn(self._log([EMPTY, *wrap_text(self.look.text(clean(text)), self.look.width, "muted")]))
 
     def now(self) -> float:
         """The loop's clock."""

@@ -48,6 +48,10 @@ class Asker(Protocol):
         """Ctrl+G: the line in the person's own editor."""
         ...
 
+    def expand(self) -> None:
+        """Ctrl+O: the whole of the last output."""
+        ...
+
     def show(self, rows: Sequence[Line]) -> None:
         """Rows for the log (the whole of a long question)."""
         ...
@@ -260,6 +264,8 @@ class Dialogue:
             self._list.close()
         elif asked == "edit":
             self._asker.edit()
+        elif asked == "expand":
+            self._asker.expand()
         elif asked == "complete":
             self._list.close()
             self.offer()

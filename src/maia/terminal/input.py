@@ -163,6 +163,7 @@ _ASKS = {
     "c-l": "repaint",
     "c-r": "search",
     "c-g": "edit",
+    "c-o": "expand",
     "pageup": "pageup",
     "pagedown": "pagedown",
 }

@@ -51,6 +51,9 @@ def test_keys_are_live_during_an_output_of_two_hundred_thousand_characters(tmp_p
         term.until("▸ Bash")
         types_live(term, "46.3k")
         assert any(row.startswith("✓ Bash  big") for row in term.past())
+        term.keys("C-u", "C-o")
+        term.until("row 2999")
+        assert any(row.startswith("row 1 ") for row in term.past())
 
 
 def cpu(pid: int) -> float:

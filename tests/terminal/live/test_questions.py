@@ -230,6 +230,9 @@ class Person:
     def edit(self) -> None:
         self.asked.append("edit")
 
+    def expand(self) -> None:
+        self.asked.append("expand")
+
     def show(self, rows: Sequence[Line]) -> None:
         self.asked.append(f"show {len(rows)}")
 

@@ -590,3 +590,17 @@ def test_a_terminal_that_is_closed_ends_the_program(tmp_path: Path) -> None:
         while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
             time.sleep(0.05)
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_program_stopped_from_outside_takes_the_terminal_again(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("draft")
+        term.until("draft")
+        os.kill(term.pid(), signals.SIGSTOP)
+        term.until("Stopped")
+        term.type("stty sane; fg")
+        term.keys("Enter")
+        term.until(lambda rows: rows[-3] == "▹▹▹▹▹ draft" and rows[-2] == DOTS * 80)
+        term.type(" more")
+        term.until(lambda rows: rows[-3] == "▹▹▹▹▹ draft more")
