@@ -50,12 +50,12 @@ def test_quotes_around_the_whole_command_are_taken_off(typed: str, command: str)
 def test_the_output_is_shown_in_order_and_goes_with_the_next_request(tmp_path: Path) -> None:
     end, shown = bang(tmp_path, "'echo a; echo b >&2'")
     assert (shown, end.state) == ("a\nb\n", "")
-    assert end.attachment == Attachment("command", "echo a; echo b >&2", "a\nb\n[code de sortie\u202f: 0]")
+    assert end.attachment == Attachment("command", "echo a; echo b >&2", "a\nb\n[code de sortie : 0]")
 
 
 def test_a_failure_shows_its_exit_code(tmp_path: Path) -> None:
     end, _ = bang(tmp_path, "exit 3")
-    assert (end.state, end.attachment.text) == ("code de sortie\u202f: 3", "[code de sortie\u202f: 3]")
+    assert (end.state, end.attachment.text) == ("code de sortie : 3", "[code de sortie : 3]")
 
 
 def test_ctrl_c_stops_the_tree_and_keeps_what_was_printed(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_two_minutes_are_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_long_result_loses_its_middle_and_says_how_much(tmp_path: Path) -> None:
     end, _ = bang(tmp_path, "seq 100000")
-    text = end.attachment.text.removesuffix("\n[code de sortie\u202f: 0]")
+    text = end.attachment.text.removesuffix("\n[code de sortie : 0]")
     assert (len(text) <= 30_000, text[:4], text[-6:]) == (True, "1\n2\n", "100000")
     assert end.attachment.cut_chars == 588_895 - 30_000
     assert end.end.saved is None
