@@ -270,41 +270,6 @@ def to_ansi(row: Line, look: Look) -> str:
     return "".join(pieces)
 
 
-def to_fragments(row: Line, look: Look) -> list[tuple[str, str]]:
-    """The line as prompt_toolkit's formatted text: pairs of style and text."""
-    return [(fragment_style(style, look.level, look.italic), text) for text, style, _ in row]
-
-
-_BASIC_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray")
-_ATTRIBUTE_NAMES = {"1": "bold", "3": "italic", "4": "underline", "7": "reverse", "9": "strike"}
-
-
-@cache
-def fragment_style(style: Style, level: Level, italic: bool = True) -> str:
-    """The same style in prompt_toolkit's words (`bold fg:#4ade80`, `fg:ansibrightgreen`)."""
-    words: list[str] = []
-    codes = sgr(style, level, italic).split(";")
-    while codes and codes[0]:
-        code = codes.pop(0)
-        if code in ("38", "48"):
-            red, green, blue = (int(codes[place]) for place in (1, 2, 3))
-            del codes[:4]
-            words.append(f"{'fg' if code == '38' else 'bg'}:#{red:02x}{green:02x}{blue:02x}")
-        elif code in _ATTRIBUTE_NAMES:
-            words.append(_ATTRIBUTE_NAMES[code])
-        else:
-            words.append(_basic_word(int(code)))
-    return " ".join(words)
-
-
-def _basic_word(code: int) -> str:
-    """`fg:ansired` for 31, `bg:ansibrightblue` for 104 (prompt_toolkit's names of the sixteen colours)."""
-    bright, place = code >= 90, code % 10
-    layer = "bg" if code // 10 in (4, 10) else "fg"
-    name = "white" if bright and place == 7 else "brightblack" if bright and place == 0 else _BASIC_NAMES[place]
-    return f"{layer}:ansi{'bright' if bright and place not in (0, 7) else ''}{name}"
-
-
 # Characters --------------------------------------------------------------------------------------------------------
 
 _ASCII: Mapping[int, str] = {

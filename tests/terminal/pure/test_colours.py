@@ -8,14 +8,12 @@ from maia.terminal.colours import (
     Look,
     Paint,
     color_level,
-    fragment_style,
     has_links,
     has_unicode,
     look_of,
     sgr,
     to_ansi,
     to_ascii,
-    to_fragments,
 )
 from maia.terminal.spans import Span, line
 
@@ -139,18 +137,6 @@ def test_a_link_is_written_only_where_links_work() -> None:
 
 def test_italics_are_underlined_where_they_are_missing() -> None:
     assert to_ansi(line(Span("x", "italic")), Look(italic=False)) == "\x1b[4mx\x1b[0m"
-
-
-def test_the_same_styles_exist_for_prompt_toolkit() -> None:
-    from prompt_toolkit.styles import Style as ToolkitStyle
-
-    for level in ("none", "16", "true"):
-        for style in STYLES:
-            words = fragment_style(style, level)  # type: ignore[arg-type]
-            ToolkitStyle([("x", words)]).get_attrs_for_style_str("class:x")
-    assert to_fragments(line(Span("a", "warn")), Look(level="16")) == [("fg:ansiblack bg:ansibrightyellow", "a")]
-    assert to_fragments(line(Span("a", "title")), Look()) == [("bold fg:#4ade80", "a")]
-    assert fragment_style("muted", "16") == "fg:ansibrightblack"
 
 
 def test_modes_come_from_the_environment() -> None:
