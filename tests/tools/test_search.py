@@ -1,9 +1,13 @@
 import asyncio
+import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +331,20 @@ def test_an_expression_that_explodes_is_stopped_and_freezes_nobody(tmp_path: Pat
     assert time.perf_counter() - start < 3
     assert (found.cut, found.paths) == ("time", [])
     assert ticks > 5
+
+
+def test_a_worker_whose_parent_is_gone_does_not_run_for_ever(tmp_path: Path) -> None:
+    plant(tmp_path, {"f": "a" * 40 + "!\n"})
+    query = json.dumps(asdict(Query(str(tmp_path), "files", pattern="(a|a)+$")))
+    source = str(Path(__file__).parents[2] / "src")
+    script = (
+        f"import sys; sys.path.insert(0, {source!r})\n"
+        "import maia.tools.search.worker as worker\n"
+        "worker.MAX_SECONDS = 1\n"
+        "worker.main(sys.argv[1:])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, query], timeout=20, check=False)
+    assert ended.returncode == -signal.SIGALRM
 
 
 @pytest.mark.parametrize("rg", ENGINES)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from maia.tools.search.query import Query
 
 MAX_LINE_BYTES: Final = 2000
 """Of a longer line only the beginning is written; the same number is given to ripgrep."""
+MAX_SECONDS: Final = 60
+"""After that the system ends this process, whatever it does: its parent may be gone and nobody else would."""
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 _FLUSH_PATHS: Final = 2000
 _CHUNK: Final = 1 << 18
@@ -54,6 +57,7 @@ class Hunt:
 
 def main(argv: list[str]) -> int:
     """Write the result of the query in `argv[0]` to standard output, and what could not be read to standard error."""
+    signal.alarm(MAX_SECONDS)
     query = Query(**json.loads(argv[0]))
     out = sys.stdout.buffer
     hunt = compile_hunt(query) if query.pattern else None
