@@ -19,7 +19,7 @@ _IMPORTS = (
     [
         pytest.param(("-m", "ruff", "check", "--quiet", "."), id="lint"),
         pytest.param(("-m", "ruff", "format", "--check", "--quiet", "."), id="format"),
-        pytest.param(("-m", "pyright"), id="strict types"),
+        pytest.param(("-m", "pyright", "--pythonpath", sys.executable), id="strict types"),
         pytest.param(("-c", _IMPORTS), id="imports go one way"),
     ],
 )
