@@ -12,7 +12,7 @@ from maia.core.types import Need, NeedKind, Rule, Verdict
 from maia.permissions.decide import decide
 from maia.permissions.propose import propose
 from maia.permissions.rules import parse_rule
-from maia.permissions.shell import MAX_CHARS
+from maia.permissions.shell_syntax import MAX_CHARS
 from tests.permissions.made import NOWHERE, SOURCE, rules, shell
 
 IN_FORCE = rules(

@@ -11,7 +11,7 @@ from maia.permissions.paths import Place, target
 from maia.permissions.reasons import by_rule
 from maia.permissions.rules import RuleSet
 from maia.permissions.script import Command, Word
-from maia.permissions.shell_wrappers import program_name
+from maia.permissions.shell_inner import program_name
 
 READERS = frozenset(
     [

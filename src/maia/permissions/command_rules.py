@@ -11,7 +11,7 @@ from maia.permissions import wildcard
 from maia.permissions.rules import is_bare, literal_words
 from maia.permissions.script import Barrier, Command, Word
 from maia.permissions.shell_git import without_global_options
-from maia.permissions.shell_wrappers import program_name
+from maia.permissions.shell_inner import program_name
 from maia.permissions.wildcard import SEP, Segments
 
 MAX_DROPPED = 6

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -22,27 +20,33 @@ from maia.permissions.script import (
     Word,
 )
 from maia.permissions.shell_commands import command_of
-from maia.permissions.shell_names import DANGEROUS_NAME, RESERVED_WORDS
+from maia.permissions.shell_folders import START, After, cd_goal, entered, path_of, union
+from maia.permissions.shell_names import DANGEROUS_NAME
+from maia.permissions.shell_syntax import (
+    BACKTICKS,
+    BLANK,
+    SUBSCRIPT_CODE,
+    apart,
+    gap_problem,
+    heredoc_closed,
+    heredoc_quoted,
+    joined_lines,
+    parser,
+    redirect_words,
+    unreadable,
+)
 from maia.permissions.shell_values import known_values
-from maia.permissions.wildcard import ANY, ONE, SEP
+from maia.permissions.wildcard import SEP
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
-MAX_CHARS: Final = 100_000
-"""A longer script is not read: it asks."""
 MAX_DEPTH: Final = 150
 """Nesting of the syntax tree beyond this is not followed: it asks."""
 MAX_LEVEL: Final = 6
 """Scripts within scripts (`bash -c "bash -c …"`)."""
-MAX_NESTING: Final = 500
-"""Brackets open at once, beyond which a script is not even parsed: it asks."""
 MAX_COMMANDS: Final = 1_000
 """Commands beyond this are not read: it asks."""
-MAX_FOLDERS: Final = 4
-MAX_JOINS: Final = 4
-"""How often continuations are taken out; joining lines may show that a quote opens elsewhere."""
-START: Final[Folders] = frozenset({""})
 
 
 @lru_cache(maxsize=256)
@@ -53,124 +57,20 @@ def analyse(script: str) -> Script:
 
 def _analyse_from(script: str, folders: Folders, level: int) -> Script:
     """The same for a script inside a command (`bash -c`) that starts in `folders`, `level` scripts deep."""
-    unreadable = "perm.why.too_deep" if level > MAX_LEVEL else _unreadable(script)
-    if unreadable:
-        return Script(barriers=(Barrier("firm", unreadable),))
-    data = _joined_lines(script.encode("utf-8", "surrogatepass"))
-    root = _parser().parse(data).root_node
+    problem = "perm.why.too_deep" if level > MAX_LEVEL else unreadable(script)
+    if problem:
+        return Script(barriers=(Barrier("firm", problem),))
+    data = joined_lines(script.encode("utf-8", "surrogatepass"))
+    root = parser().parse(data).root_node
     walker = _Walker(data, level, known_values(root, data))
     if root.has_error:
         walker.bar("firm", "perm.why.syntax")
-    if not (_BLANK.fullmatch(data, 0, root.start_byte) and _BLANK.fullmatch(data, root.end_byte)):
+    if not (BLANK.fullmatch(data, 0, root.start_byte) and BLANK.fullmatch(data, root.end_byte)):
         walker.bar("firm", "perm.why.characters")
-    if _SUBSCRIPT_CODE.search(script):
+    if SUBSCRIPT_CODE.search(script):
         walker.bar("blind", "perm.why.dynamic", "$((…))")
     walker.walk(root, folders, 0)
     return Script(tuple(walker.commands), tuple(walker.redirects), tuple(walker.barriers), frozenset(walker.functions))
-
-
-_CONTINUATION = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
-_KEEPS_CONTINUATIONS = frozenset({"raw_string", "ansi_c_string", "comment"})
-
-
-def _joined_lines(data: bytes) -> bytes:
-    """Take out continuations before the script is read, as bash does: `to\\⏎uch` is one word, whatever it becomes.
-
-    The grammar takes them for blanks. They stay in single quotes, comments and quoted here-documents.
-    """
-    for _ in range(MAX_JOINS):
-        places = [found.start(1) for found in _CONTINUATION.finditer(data)]
-        if not places:
-            break
-        root = _parser().parse(data).root_node
-        taken = [at for at in places if not _is_data(root, at)]
-        if not taken:
-            break
-        edges = [0, *(edge for at in taken for edge in (at, at + 2)), len(data)]
-        data = b"".join(data[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2))
-    return data
-
-
-def _is_data(root: Node, at: int) -> bool:
-    node = root.descendant_for_byte_range(at, at + 1)
-    while node is not None:
-        if node.type in _KEEPS_CONTINUATIONS:
-            return True
-        if node.type == "heredoc_body":
-            return node.parent is not None and _quoted_heredoc(node.parent)
-        node = node.parent
-    return False
-
-
-def _quoted_heredoc(node: Node) -> bool:
-    """Whether a here-document's end word has quotes, so that its text is data."""
-    start = next((child for child in node.children if child.type == "heredoc_start"), None)
-    return start is not None and re.search(rb"['\"\\]", start.text or b"") is not None
-
-
-_BACKTICKS = re.compile(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`?", re.DOTALL)
-
-
-def _heredoc_closed(node: Node, data: bytes) -> bool:
-    """Whether a here-document ends where bash ends it: at the first line that is its end word."""
-    start = next((child for child in node.children if child.type == "heredoc_start"), None)
-    end = next((child for child in node.children if child.type == "heredoc_end"), None)
-    if start is None or end is None:
-        return False
-    word = re.sub(rb"['\"\\]", b"", start.text or b"")
-    lines = data[start.end_byte : end.end_byte].split(b"\n")
-    strip = b"\t" if node.children[0].type == "<<-" else b""
-    bodies = [line.lstrip(strip) if strip else line for line in lines[1:]]
-    return bool(bodies) and bodies[-1] == word and word not in bodies[:-1] and data[end.end_byte :][:1] in (b"", b"\n")
-
-
-def _unreadable(script: str) -> str | None:
-    if len(script) > MAX_CHARS:
-        return "perm.why.too_long"
-    if any(char in script for char in (SEP, ANY, ONE)):
-        return "perm.why.characters"
-    if len(script) > MAX_NESTING and _nesting(script) > MAX_NESTING:
-        return "perm.why.too_deep"
-    return None
-
-
-def _nesting(script: str) -> int:
-    """How many brackets stand open at once; a bound before parsing, whose time grows with it."""
-    depth = deepest = 0
-    for char in _BRACKETS.findall(script):
-        depth = depth + 1 if char in "({[" else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    return deepest
-
-
-_BRACKETS = re.compile(r"[(){}\[\]]")
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Parser:
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
-
-
-@dataclass(frozen=True, slots=True)
-class _After:
-    """The folders in which what follows may run: after success and after failure."""
-
-    ok: Folders
-    failed: Folders
-
-    @property
-    def either(self) -> Folders:
-        return _union(self.ok, self.failed)
-
-
-def _union(one: Folders, other: Folders) -> Folders:
-    if one is None or other is None:
-        return None
-    both = one | other
-    return both if len(both) <= MAX_FOLDERS else None
 
 
 _HEREDOC_PARTS = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content"})
@@ -218,12 +118,17 @@ class _Walker:
         if barrier not in self.barriers:
             self.barriers.append(barrier)
 
-    def walk(self, node: Node, folders: Folders, depth: int) -> _After:
+    def _bar_gaps(self, node: Node) -> None:
+        problem = gap_problem(node, self.data)
+        if problem:
+            self.bar("firm", problem, node.type)
+
+    def walk(self, node: Node, folders: Folders, depth: int) -> After:
         """Read one statement that starts in `folders`, with the redirections behind it."""
         redirects = self.trailing.pop(node.id, None)
         if len(self.commands) > MAX_COMMANDS:
             self.bar("firm", "perm.why.too_long")
-            return _After(folders, folders)
+            return After(folders, folders)
         if redirects is None:
             return self._statement(node, folders, depth)
         if node.type == "command":
@@ -233,8 +138,8 @@ class _Walker:
             after = self._statement(node, folders, depth)
         return self._behind(redirects, after, folders, depth, further_used=node.type == "command")
 
-    def _statement(self, node: Node, folders: Folders, depth: int) -> _After:
-        same = _After(folders, folders)
+    def _statement(self, node: Node, folders: Folders, depth: int) -> After:
+        same = After(folders, folders)
         if depth > MAX_DEPTH:
             self.bar("firm", "perm.why.too_deep")
             return same
@@ -249,7 +154,7 @@ class _Walker:
                 return same
             case "negated_command":
                 after = self._sequence(node, folders, depth)
-                return _After(after.failed, after.ok)
+                return After(after.failed, after.ok)
             case "redirected_statement":
                 return self._redirected(node, folders, depth)
             case "variable_assignment" | "variable_assignments":
@@ -272,9 +177,9 @@ class _Walker:
 
     # Statements
 
-    def _sequence(self, node: Node, folders: Folders, depth: int) -> _After:
-        self._check_gaps(node)
-        after = _After(folders, folders)
+    def _sequence(self, node: Node, folders: Folders, depth: int) -> After:
+        self._bar_gaps(node)
+        after = After(folders, folders)
         for child in node.children:
             if child.is_named:
                 after = self.walk(child, after.either, depth + 1)
@@ -282,7 +187,7 @@ class _Walker:
 
     def _each(self, node: Node, folders: Folders, depth: int) -> None:
         """Commands that run in shells of their own: none moves another."""
-        self._check_gaps(node)
+        self._bar_gaps(node)
         if node.type == "subshell":
             self._sequence(node, folders, depth)
             return
@@ -290,42 +195,42 @@ class _Walker:
             if child.is_named:
                 self.walk(child, folders, depth + 1)
 
-    def _list(self, node: Node, folders: Folders, depth: int) -> _After:
+    def _list(self, node: Node, folders: Folders, depth: int) -> After:
         """`a && b`, `a || b`: nested to the left, so they are walked from the innermost on."""
         parts: list[tuple[str, Node]] = []
         while node.type == "list" and node.child_count == 3:
-            self._check_gaps(node)
+            self._bar_gaps(node)
             parts.append((node.children[1].type, node.children[2]))
             node = node.children[0]
         if node.type == "list":
             self._sequence(node, folders, depth)
-            after = _After(None, None)
+            after = After(None, None)
         else:
             after = self.walk(node, folders, depth + 1)
         for operator, right in reversed(parts):
             after = self._joined(after, operator, right, depth)
         return after
 
-    def _joined(self, left: _After, operator: str, right: Node, depth: int) -> _After:
+    def _joined(self, left: After, operator: str, right: Node, depth: int) -> After:
         start = {"&&": left.ok, "||": left.failed}.get(operator, left.either)
         after = self.walk(right, start, depth + 1)
         if operator == "&&":
-            return _After(after.ok, _union(left.failed, after.failed))
+            return After(after.ok, union(left.failed, after.failed))
         if operator == "||":
-            return _After(_union(left.ok, after.ok), after.failed)
+            return After(union(left.ok, after.ok), after.failed)
         return after
 
-    def _branches(self, node: Node, folders: Folders, depth: int) -> _After:
+    def _branches(self, node: Node, folders: Folders, depth: int) -> After:
         """Any of the parts may run, after any of those before it."""
         if node.type == "compound_statement" and node.children[0].type != "((":
             return self._sequence(node, folders, depth)
-        self._check_gaps(node)
+        self._bar_gaps(node)
         for child in node.children:
             if child.is_named:
-                folders = _union(folders, self.walk(child, folders, depth + 1).either)
-        return _After(folders, folders)
+                folders = union(folders, self.walk(child, folders, depth + 1).either)
+        return After(folders, folders)
 
-    def _loop(self, node: Node, folders: Folders, depth: int) -> _After:
+    def _loop(self, node: Node, folders: Folders, depth: int) -> After:
         """A body that changes the folder may run from anywhere; a function's body runs where it is called."""
         if node.type == "function_definition":
             self._function(node)
@@ -335,7 +240,7 @@ class _Walker:
             folders = None
         elif node.type == "function_definition" and _CD.search(self.data):
             self._branches(node, None, depth)
-            return _After(folders, folders)
+            return After(folders, folders)
         return self._branches(node, folders, depth)
 
     def _function(self, node: Node) -> None:
@@ -350,11 +255,11 @@ class _Walker:
 
     # Commands
 
-    def _command(self, node: Node, folders: Folders, depth: int, further: Sequence[Word] = ()) -> _After:
+    def _command(self, node: Node, folders: Folders, depth: int, further: Sequence[Word] = ()) -> After:
         assignments: list[Assignment] = []
         groups: list[list[Node]] = []
         end = -1
-        self._check_gaps(node)
+        self._bar_gaps(node)
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment" and not groups:
@@ -362,7 +267,7 @@ class _Walker:
                 self.scan(child, folders, depth)
             elif kind in _REDIRECTS:
                 self.walk(child, folders, depth + 1)
-            elif groups and self._touching(end, child.start_byte):
+            elif groups and end == child.start_byte:
                 groups[-1].append(child)
             else:
                 groups.append([child])
@@ -372,7 +277,7 @@ class _Walker:
         words = self._split([*map(self._word, groups), *further])
         return self._run(words, tuple(assignments), folders)
 
-    def _run(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...], folders: Folders) -> _After:
+    def _run(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...], folders: Folders) -> After:
         found = command_of(words, assignments, folders, self.level, _analyse_from)
         command = found.command
         self.commands.append(command)
@@ -382,20 +287,17 @@ class _Walker:
         self.functions |= found.functions
         return self._moved(command, folders)
 
-    def _moved(self, command: Command, folders: Folders) -> _After:
+    def _moved(self, command: Command, folders: Folders) -> After:
         while command.program in ("command", "builtin") and len(command.children) == 1:
             command = command.children[0]
         program = command.program
         if program in ("pushd", "popd", "eval", "source", ".") or program in self.functions:
             moves = program not in self.functions or _CD.search(self.data) is not None
-            return _After(None, None) if moves else _After(folders, folders)
+            return After(None, None) if moves else After(folders, folders)
         if program != "cd":
-            return _After(folders, folders)
+            return After(folders, folders)
         goal = cd_goal(command)
-        return _After(None if goal is None else _entered(folders, goal), folders)
-
-    def _touching(self, end: int, start: int) -> bool:
-        return end == start
+        return After(None if goal is None else entered(folders, goal), folders)
 
     def _split(self, words: Iterable[Word]) -> tuple[Word, ...]:
         """Words, with those apart that a known variable's blanks separate and braces multiplied."""
@@ -431,7 +333,8 @@ class _Walker:
         """`export A=b`, `declare`, `local`, `readonly`, `typeset`, `unset`."""
         words: list[Word] = []
         made: list[Assignment] = []
-        exported = node.children[0].type in ("export", "declare", "typeset", "readonly")
+        flags = shell_words.decode(node.text or b"").split("=")[0]
+        exported = node.children[0].type == "export" or re.search(r"\s-\w*x", flags) is not None
         for child in node.children:
             words.append(self._word([child]))
             if child.type == "variable_assignment":
@@ -443,12 +346,12 @@ class _Walker:
 
     # Redirections
 
-    def _redirected(self, node: Node, folders: Folders, depth: int) -> _After:
+    def _redirected(self, node: Node, folders: Folders, depth: int) -> After:
         """Redirections behind a list or a pipeline belong to its last command, and so do the words behind them.
 
         The grammar puts the whole list inside (`cd a && git 2>&1 push`), bash only its last command.
         """
-        self._check_gaps(node)
+        self._bar_gaps(node)
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         bodies = [child for child in node.children if child.is_named and child.type not in _REDIRECTS]
         if len(bodies) != 1:
@@ -460,36 +363,36 @@ class _Walker:
         self.trailing[last.id] = redirects
         return self.walk(bodies[0], folders, depth + 1)
 
-    def _sequence_of(self, nodes: list[Node], folders: Folders, depth: int) -> _After:
-        after = _After(folders, folders)
+    def _sequence_of(self, nodes: list[Node], folders: Folders, depth: int) -> After:
+        after = After(folders, folders)
         for node in nodes:
             after = self.walk(node, after.either, depth + 1)
         return after
 
     def _behind(
-        self, redirects: list[Node], after: _After, folders: Folders, depth: int, *, further_used: bool
-    ) -> _After:
+        self, redirects: list[Node], after: After, folders: Folders, depth: int, *, further_used: bool
+    ) -> After:
         """Open what stands behind a statement that starts in `folders`; a here-document may bring more of a list."""
         if not further_used and any(self._further(child) for child in redirects):
             self.bar("firm", "perm.why.syntax")
         for child in redirects:
             moved = self.walk(child, folders, depth + 1)
             if child.type == "heredoc_redirect":
-                after = _After(_union(after.ok, moved.ok), _union(after.failed, moved.failed))
+                after = After(union(after.ok, moved.ok), union(after.failed, moved.failed))
         return after
 
     def _further(self, node: Node) -> list[Word]:
         if node.type == "file_redirect":
-            return [self._word(group) for group in self._redirect_words(node)[1][1:]]
+            return [self._word(group) for group in redirect_words(node)[1][1:]]
         if node.type != "heredoc_redirect":
             return []
         words = [self._word([child]) for child in node.children if child.type in _ARGUMENTS]
         dashed = self.data[: node.start_byte].rstrip(b" \t").endswith((b" -", b"\t-"))
         return [Word("-", "-", pattern="-"), *words] if dashed else words
 
-    def _redirect(self, node: Node, folders: Folders, depth: int) -> _After:
-        after = _After(folders, folders)
-        self._check_gaps(node)
+    def _redirect(self, node: Node, folders: Folders, depth: int) -> After:
+        after = After(folders, folders)
+        self._bar_gaps(node)
         if node.type == "file_redirect":
             self._file_redirect(node, folders)
             self.scan(node, folders, depth)
@@ -505,13 +408,13 @@ class _Walker:
 
     def _heredoc_body(self, node: Node, body: Node, folders: Folders, depth: int) -> None:
         """Without quotes around its end word a here-document is expanded; the grammar does not see backticks in it."""
-        if not _heredoc_closed(node, self.data):
+        if not heredoc_closed(node, self.data):
             self.bar("firm", "perm.why.syntax", "<<")
-        elif _quoted_heredoc(node):
+        elif heredoc_quoted(node):
             return
         self.scan(body, folders, depth)
         text = shell_words.decode(self.data[node.start_byte : node.end_byte]).partition("\n")[2]
-        for found in _BACKTICKS.finditer(text):
+        for found in BACKTICKS.finditer(text):
             self.bar("firm", "perm.why.substitution", found.group()[:40])
             script = _analyse_from(re.sub(r"\\([`$\\])", r"\1", found.group(1)), folders, self.level + 1)
             self.commands += script.commands
@@ -520,7 +423,7 @@ class _Walker:
             self.bar("firm", "perm.why.substitution", "<<")
 
     def _file_redirect(self, node: Node, folders: Folders) -> None:
-        operator, groups = self._redirect_words(node)
+        operator, groups = redirect_words(node)
         if operator in ("<&-", ">&-"):
             return
         if operator not in _REDIRECT_KINDS or not groups:
@@ -536,21 +439,6 @@ class _Walker:
         fd = node.children[0].type == "file_descriptor" and shell_words.decode(node.children[0].text or b"")
         source = f"{fd or ''}{operator} {word.source}"
         self.redirects.append(Redirect(_REDIRECT_KINDS[operator], target, source, folders))
-
-    def _redirect_words(self, node: Node) -> tuple[str, list[list[Node]]]:
-        """The operator, and the words behind it: the file, then words of the command."""
-        operator = ""
-        groups: list[list[Node]] = []
-        end = -1
-        for child in node.children:
-            if not operator and not child.is_named:
-                operator = child.type
-            elif groups and self._touching(end, child.start_byte):
-                groups[-1].append(child)
-            elif operator:
-                groups.append([child])
-            end = child.end_byte
-        return operator, groups
 
     # What hides inside
 
@@ -571,7 +459,7 @@ class _Walker:
                 continue
             if kind == "expansion":
                 self._expansion(current)
-            elif kind == "simple_expansion" and current.child_count == 2 and _apart(current):
+            elif kind == "simple_expansion" and current.child_count == 2 and apart(current):
                 self.bar("firm", "perm.why.characters")
             elif kind == "ERROR":
                 self.walk(current, folders, deep + 1)
@@ -586,76 +474,3 @@ class _Walker:
         assigned = re.match(r"\$\{(\w+):?=", text)
         if assigned and DANGEROUS_NAME.match(assigned.group(1)):
             self.bar("blind", "perm.why.assignment", assigned.group(1))
-
-    def _check_gaps(self, node: Node) -> None:
-        """Between two parts of a statement only blanks and line ends may stand.
-
-        The grammar takes other characters for blanks (a carriage return, for one) that bash puts into a word.
-        """
-        at = node.start_byte
-        blank = _GAPS.get(node.type, _BLANK)
-        for child in node.children:
-            if child.start_byte > at and not blank.fullmatch(self.data, at, child.start_byte):
-                self.bar("firm", "perm.why.characters")
-                return
-            at = child.end_byte
-            if child.type in _STANDALONE and not _AFTER_KEYWORD.match(self.data, at):
-                self.bar("firm", "perm.why.syntax", child.type)
-        if node.child_count and not _BLANK.fullmatch(self.data, at, node.end_byte):
-            self.bar("firm", "perm.why.characters")
-
-
-_SUBSCRIPT_CODE = re.compile(r"\w\[[^\]\n]*(?:\$\(|`)")
-"""A substitution inside a subscript runs when bash evaluates the text as arithmetic, even where it was quoted data."""
-_BLANK = re.compile(rb"[ \t\n]*")
-_DASH_OR_BLANK = re.compile(rb"[ \t]*(?:[ \t]-[ \t]*)?")
-"""The grammar loses a lone dash before a here-document (`git commit -F - <<EOF`); `_further` finds it again."""
-
-
-_ONE_LINE = re.compile(rb"[ \t]*")
-_GAPS = {
-    "command": _ONE_LINE,
-    "redirected_statement": _DASH_OR_BLANK,
-    "file_redirect": _ONE_LINE,
-    "herestring_redirect": _ONE_LINE,
-}
-
-
-def _apart(node: Node) -> bool:
-    """Whether the grammar joined a `$` with a name on the next line (`<<<$⏎name`)."""
-    return node.children[0].end_byte != node.children[1].start_byte
-
-
-_STANDALONE = RESERVED_WORDS - {"(", ")", "((", "))", "]]", "time", "coproc"}
-_AFTER_KEYWORD = re.compile(rb"[ \t\n;&|()<>]|\Z")
-"""The grammar takes `{hit,x}` for a group; to bash a reserved word ends where a word ends."""
-
-
-def path_of(word: Word) -> str:
-    """A word as a path; a quoted `~` is a plain name."""
-    return f"./{word.text}" if word.quoted and word.source[:1] in "'\"\\" and word.text.startswith("~") else word.text
-
-
-def cd_goal(command: Command) -> str | None:
-    """Where a `cd` goes as written, or None when only running it tells."""
-    words = list(command.words[1:])
-    physical = False
-    while words and words[0].fixed and re.fullmatch(r"-[LPe@]+|--", words[0].text):
-        physical = physical or "P" in words[0].text
-        if words.pop(0).text == "--":
-            break
-    if not words:
-        return "~"
-    if len(words) != 1 or not words[0].fixed or words[0].text in ("-", ""):
-        return None
-    goal = path_of(words[0])
-    return None if physical and ".." in goal.split("/") else goal
-
-
-def _entered(folders: Folders, goal: str) -> Folders:
-    if goal.startswith(("/", "~")):
-        return frozenset({goal})
-    if folders is None:
-        return None
-    joined = {posixpath.normpath(posixpath.join(folder, goal)) for folder in folders}
-    return frozenset("" if folder == "." else folder for folder in joined)

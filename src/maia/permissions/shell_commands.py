@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from maia.permissions.script import Assignment, Barrier, Command, Folders, Redirect, Script, Word
 from maia.permissions.shell_flags import hazards
+from maia.permissions.shell_inner import Inner
 from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, RESERVED_WORDS
-from maia.permissions.shell_wrappers import Inner, unwrap
+from maia.permissions.shell_wrappers import unwrap
 
 ReadScript: TypeAlias = Callable[[str, Folders, int], Script]
 

@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from maia.permissions.script import Barrier, BarrierKind, Word
 from maia.permissions.shell_code import awk_effect, sed_effect
+from maia.permissions.shell_git import git_hazards
+from maia.permissions.shell_inner import program_name
 from maia.permissions.shell_names import DANGEROUS_NAME, INPUT_NAMES
 from maia.permissions.shell_options import has_flag, options, spec
-from maia.permissions.shell_wrappers import program_name
 from maia.permissions.wildcard import ANY, ONE
 
 Words: TypeAlias = tuple[Word, ...]
@@ -381,12 +382,6 @@ def _deno(words: Words) -> list[Barrier]:
     )
 
 
-def _git(words: Words) -> list[Barrier]:
-    from maia.permissions.shell_git import git_hazards
-
-    return git_hazards(words)
-
-
 _Special: TypeAlias = Callable[[Words], list[Barrier]]
 _SPECIAL: dict[str, _Special] = {
     "sed": _sed, "awk": _awk, "find": _find, "uniq": _uniq, "xxd": _uniq, "ssh": _ssh_options, "scp": _ssh_options,
@@ -400,6 +395,6 @@ _SPECIAL: dict[str, _Special] = {
     "test": _evaluates, "[": _evaluates,
     "unset": _evaluates, "export": _declares, "declare": _declares, "typeset": _declares, "local": _declares,
     "readonly": _declares,
-    "deno": _deno, "git": _git, "enable": _always_runs, "bind": _always_runs, "ed": _always_runs,
+    "deno": _deno, "git": git_hazards, "enable": _always_runs, "bind": _always_runs, "ed": _always_runs,
     "run-parts": _always_runs, "fc": _always_runs,
 }  # fmt: skip

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from maia.permissions.script import Assignment, Barrier, Word, WrapKind
-from maia.permissions.shell_options import Options, options, spec
+from maia.permissions.script import Barrier, Word, WrapKind
+from maia.permissions.shell_inner import (
+    UNKNOWN,
+    Inner,
+    Words,
+    blind,
+    leading_assignments,
+    option_barriers,
+    program_name,
+)
+from maia.permissions.shell_options import options, spec
+from maia.permissions.shell_plain_wrappers import plain_wrapper
+from maia.permissions.shell_runners import RUNNERS, runner
 from maia.permissions.wildcard import ANY, ONE
-
-Words: TypeAlias = tuple[Word, ...]
-
-UNKNOWN = Word(ANY, "…", literal=False, pattern=ANY)
-
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """What a wrapper runs: commands as words, scripts as text. `elsewhere` means in a folder that is not known."""
-
-    kind: WrapKind
-    commands: tuple[Words, ...] = ()
-    scripts: tuple[str, ...] = ()
-    assignments: tuple[Assignment, ...] = ()
-    barriers: tuple[Barrier, ...] = ()
-    elsewhere: bool = False
-
-
-def blind(key: str, word: Word | str = "") -> Barrier:
-    return Barrier("blind", key, word if isinstance(word, str) else word.source)
 
 
 def unwrap(words: Words) -> Inner | None:
@@ -37,139 +28,8 @@ def unwrap(words: Words) -> Inner | None:
     if not words:
         return None
     name = program_name(words[0].text)
-    row = _PLAIN.get(name)
-    if row is not None:
-        return _plain(row, words)
     reader = _READERS.get(name)
-    return reader(words) if reader else None
-
-
-def program_name(text: str) -> str:
-    """The name of a program without its folder, and without `.exe`."""
-    name = text.rpartition("/")[2]
-    return name.removesuffix(".exe") if name.endswith(".exe") else name
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A wrapper whose inner command stands behind its options and a fixed number of operands."""
-
-    kind: WrapKind
-    layout: str = ""
-    operands: int = 0
-    assigns: bool = False
-    needs_inner: bool = False
-    moves: str = ""
-
-
-_SUDO = (
-    "A b B E H K k n P S s i l v V C: D: g: h: p: R: r: T: t: U: u: askpass background bell preserve-env "
-    "set-home login non-interactive shell stdin remove-timestamp reset-timestamp validate list version "
-    "close-from= chdir= group= host= prompt= chroot= role= command-timeout= type= other-user= user="
-)
-
-_PLAIN: dict[str, _Row] = {
-    "timeout": _Row("clear", "k: s: v f p kill-after= signal= verbose foreground preserve-status", 1),
-    "gtimeout": _Row("clear", "k: s: v f p kill-after= signal= verbose foreground preserve-status", 1),
-    "nice": _Row("clear", "n: 0 1 2 3 4 5 6 7 8 9 - adjustment="),
-    "nohup": _Row("clear"),
-    "setsid": _Row("clear", "c f w ctty fork wait"),
-    "stdbuf": _Row("clear", "i: o: e: input= output= error="),
-    "ionice": _Row("clear", "c: n: p: P: u: t class= classdata= pid= pgid= uid= ignore"),
-    "time": _Row("clear", "p a v q f: o: portability append verbose quiet format= output="),
-    "gtime": _Row("clear", "p a v q f: o: portability append verbose quiet format= output="),
-    "coproc": _Row("clear"),
-    "builtin": _Row("clear"),
-    "exec": _Row("clear", "c l a:"),
-    "noglob": _Row("clear"),
-    "nocorrect": _Row("clear"),
-    "chrt": _Row("clear", "a b d f i m o p r v R T: P: D: G pid batch deadline fifo idle max other rr verbose", 1),
-    "taskset": _Row("clear", "a p c all-tasks pid cpu-list", 1),
-    "numactl": _Row("clear", "* C: N: m: i: p: l"),
-    "cpulimit": _Row("strong", "* l: p: e: P: c: limit= pid= exe= path= cpu="),
-    "unbuffer": _Row("clear", "p"),
-    "catchsegv": _Row("clear"),
-    "caffeinate": _Row("clear", "d i m s u t: w:"),
-    "sudo": _Row("strong", _SUDO, assigns=True, needs_inner=True, moves="D R chdir chroot i login"),
-    "doas": _Row("strong", "C: u: L n s", needs_inner=True),
-    "pkexec": _Row("strong", "user= disable-internal-agent keep-cwd", needs_inner=True, moves="*"),
-    "chroot": _Row("strong", "userspec= groups= skip-chdir", 1, needs_inner=True, moves="*"),
-    "unshare": _Row("strong", "* S: G: R: w: setuid= setgid= root= wd=", moves="R w root wd"),
-    "nsenter": _Row("strong", "* t: S: G: target= setuid= setgid=", moves="*"),
-    "setpriv": _Row("strong", (
-        "* ruid= euid= rgid= egid= reuid= regid= groups= inh-caps= ambient-caps= bounding-set= securebits= "
-        "pdeathsig="
-    )),
-    "setarch": _Row("clear", "*", 1),
-    "linux32": _Row("clear", "*"),
-    "linux64": _Row("clear", "*"),
-    "prlimit": _Row("clear", "*"),
-    "fakeroot": _Row("strong", "* l: s: i: b: lib= faked="),
-    "firejail": _Row("strong", "*"),
-    "bwrap": _Row("strong", "*"),
-    "proot": _Row("strong", "* r: b: w: q:", moves="*"),
-    "ltrace": _Row("strong", "* a: A: D: e: F: l: n: o: p: s: u: w: x:"),
-    "valgrind": _Row("strong", "*"),
-    "rlwrap": _Row("clear", "* a: b: C: D: f: g: H: l: M: O: p: P: q: s: S: t: w: z:"),
-    "xvfb-run": _Row("clear", (
-        "* e: f: n: p: s: w: error-file= auth-file= server-num= xauth-protocol= server-args= wait="
-    )),
-    "dbus-run-session": _Row("clear", "* config-file= dbus-daemon="),
-    "dbus-launch": _Row("clear", "*"),
-    "systemd-run": _Row("strong", (
-        "* E: H: M: p: u: t: property= unit= slice= uid= gid= nice= setenv= working-directory= description= "
-        "host= machine= on-active= on-calendar= service-type= timer-property="
-    ), needs_inner=True, moves="*"),
-    "systemd-inhibit": _Row("clear", "* what= who= why= mode="),
-    "start-stop-daemon": _Row("strong", "*"),
-    "busybox": _Row("strong", "", needs_inner=False),
-    "toybox": _Row("strong", ""),
-    "arch": _Row("clear", "*"),
-    "gnome-terminal": _Row("strong", "*"),
-    "xterm": _Row("strong", "* T: geometry= title="),
-    "entr": _Row("strong", "a c d n p r s x z"),
-    "watchexec": _Row("strong", "* w: e: i: f:"),
-    "run0": _Row("strong", "* u: g: D: user= group= chdir= unit=", needs_inner=True, moves="*"),
-    "setuidgid": _Row("strong", "", 1),
-    "chpst": _Row("strong", "* u: U: e: n: l: L: m: o: p: f: c: t:"),
-    "tini": _Row("clear", "*"),
-    "dumb-init": _Row("clear", "*"),
-    "retry": _Row("strong", "* t: d: times= delay="),
-    "ts": _Row("strong", "*"),
-    "npx": _Row("runner", "* p: c: package= call= y yes", 0),
-    "bunx": _Row("runner", "* p: package="),
-    "pnpx": _Row("runner", "*"),
-    "dotenv": _Row("runner", "* f: e: c: v: p:"),
-    "dotenvx": _Row("runner", "*"),
-    "cross-env": _Row("strong", "*", assigns=True),
-    "xcrun": _Row("runner", "* sdk= toolchain="),
-}  # fmt: skip
-
-
-def _plain(row: _Row, words: Words) -> Inner:
-    parsed = options(words[1:], spec(row.layout))
-    rest = parsed.rest[row.operands :]
-    assignments, rest = _assignments(rest) if row.assigns else ((), rest)
-    barriers = list(_option_barriers(parsed))
-    if words[0].text == "coproc":
-        barriers.append(blind("perm.why.dynamic", words[0]))
-    if not rest and row.needs_inner and not parsed.has("l", "v", "V", "k", "K", "list", "validate", "version"):
-        barriers.append(blind("perm.why.stdin_script", words[0]))
-    moved = row.moves == "*" or (bool(row.moves) and parsed.has(*row.moves.split()))
-    return Inner(row.kind, (rest,) if rest else (), (), assignments, tuple(barriers), moved)
-
-
-def _option_barriers(parsed: Options) -> tuple[Barrier, ...]:
-    return (blind("perm.why.option", parsed.unknown),) if parsed.unknown else ()
-
-
-def _assignments(words: Words) -> tuple[tuple[Assignment, ...], Words]:
-    made: list[Assignment] = []
-    at = 0
-    while at < len(words) and "=" in words[at].text[1:]:
-        made.append(Assignment(words[at].text.partition("=")[0], words[at].source, exported=True))
-        at += 1
-    return tuple(made), words[at:]
+    return reader(words) if reader else plain_wrapper(words)
 
 
 # Wrappers with a grammar of their own
@@ -184,8 +44,8 @@ def _env(words: Words) -> Inner:
     rest = parsed.rest
     if rest and rest[0].text == "-":
         rest = rest[1:]
-    made, rest = _assignments(rest)
-    barriers = list(_option_barriers(parsed))
+    made, rest = leading_assignments(rest)
+    barriers = list(option_barriers(parsed))
     if parsed.has("S", "split-string"):
         barriers.append(blind("perm.why.env_split", words[0]))
         return Inner("clear", (), (), made, tuple(barriers))
@@ -196,7 +56,7 @@ def _command(words: Words) -> Inner | None:
     parsed = options(words[1:], spec("p v V"))
     if parsed.has("v", "V"):
         return None
-    return Inner("clear", (parsed.rest,) if parsed.rest else (), (), (), _option_barriers(parsed))
+    return Inner("clear", (parsed.rest,) if parsed.rest else (), (), (), option_barriers(parsed))
 
 
 def _xargs(words: Words) -> Inner:
@@ -210,9 +70,9 @@ def _xargs(words: Words) -> Inner:
     mark = parsed.value("I", "J")
     name = mark.text if mark and mark.text else "{}" if parsed.has("i", "replace") else ""
     if not inner:
-        return Inner("clear", (), (), (), _option_barriers(parsed))
+        return Inner("clear", (), (), (), option_barriers(parsed))
     filled = tuple(_filled(word, name) for word in inner) if name else (*inner, UNKNOWN)
-    return Inner("clear", (filled,), (), (), _option_barriers(parsed))
+    return Inner("clear", (filled,), (), (), option_barriers(parsed))
 
 
 def _attached_only(word: Word) -> Word:
@@ -379,7 +239,7 @@ def _su(words: Words) -> Inner:
         rest += parsed.rest[:1]
         words_left = parsed.rest[1:] if not parsed.has("u", "user") else ()
         if parsed.has("u", "user"):
-            return Inner("strong", (parsed.rest,) if parsed.rest else (), (), (), _option_barriers(parsed))
+            return Inner("strong", (parsed.rest,) if parsed.rest else (), (), (), option_barriers(parsed))
     if not found or not found[0].literal:
         return Inner("strong", (), (), (), (blind("perm.why.stdin_script", words[0]),))
     return Inner("strong", (), (found[-1].text,), (), (), elsewhere=True)
@@ -405,9 +265,9 @@ def _watch(words: Words) -> Inner:
     )
     parsed = options(words[1:], layout)
     if parsed.has("x", "exec"):
-        return Inner("strong", (parsed.rest,) if parsed.rest else (), (), (), _option_barriers(parsed))
+        return Inner("strong", (parsed.rest,) if parsed.rest else (), (), (), option_barriers(parsed))
     inner = _joined(words, "strong", parsed.rest)
-    return replace(inner, barriers=inner.barriers + _option_barriers(parsed))
+    return replace(inner, barriers=inner.barriers + option_barriers(parsed))
 
 
 def _joined(words: Words, kind: WrapKind, rest: Words) -> Inner:
@@ -428,7 +288,7 @@ def _flock(words: Words) -> Inner:
         return _scripts(words, "strong", rest[1:2])
     if script := parsed.value("c", "command"):
         return _scripts(words, "strong", (script,))
-    return Inner("strong", (rest,) if rest else (), (), (), _option_barriers(parsed))
+    return Inner("strong", (rest,) if rest else (), (), (), option_barriers(parsed))
 
 
 def _script(words: Words) -> Inner:
@@ -500,59 +360,6 @@ def _hyperfine(words: Words) -> Inner:
     return _scripts(words, "strong", (*parsed.rest, *extra))
 
 
-_RUNNERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "uv": (("run", "tool run"), (
-        "* p: w: with= with-editable= with-requirements= python= extra= no-extra= group= only-group= no-group= "
-        "project= directory= env-file= package= index= index-url= extra-index-url= default-index= find-links= "
-        "config-file= cache-dir= color= link-mode= from= isolated"
-    )),
-    "uvx": (("",), "* p: w: with= python= from= index= index-url="),
-    "poetry": (("run",), "* C: P: directory= project="),
-    "pipenv": (("run",), "*"),
-    "pdm": (("run",), "* p: project="),
-    "rye": (("run",), "*"),
-    "hatch": (("run", "env run"), "* e: env="),
-    "pixi": (("run", "exec"), "* e: s: spec= environment= manifest-path="),
-    "conda": (("run",), "* n: p: name= prefix= cwd="),
-    "mamba": (("run",), "* n: p: name= prefix= cwd="),
-    "micromamba": (("run",), "* n: p: name= prefix= cwd="),
-    "pipx": (("run",), "* spec= python= pip-args="),
-    "bundle": (("exec",), "*"),
-    "npm": (("exec", "x"), "* p: c: w: package= call= workspace= prefix="),
-    "pnpm": (("exec", "dlx"), "* C: F: dir= filter="),
-    "yarn": (("exec", "dlx"), "* cwd="),
-    "bun": (("x",), "*"),
-    "mise": (("exec", "x"), "* C: c: j: cd= command="),
-    "asdf": (("exec",), "*"),
-    "rbenv": (("exec",), "*"),
-    "pyenv": (("exec",), "*"),
-    "nodenv": (("exec",), "*"),
-    "direnv": (("exec",), "*"),
-    "nix": (("run", "develop", "shell"), "* c: command="),
-    "guix": (("shell", "environment"), "*"),
-    "doppler": (("run",), "* command= p: c: project= config="),
-    "op": (("run",), "* env-file="),
-    "aws-vault": (("exec",), "* d: duration="),
-    "ip": (("netns exec",), "*"),
-    "git": (("bisect run",), "*"),
-}  # fmt: skip
-
-
-def _runner(words: Words) -> Inner | None:
-    """`uv run PROGRAM …`: a rule for the runner covers what it runs, a deny still finds the inner command."""
-    subcommands, layout = _RUNNERS[program_name(words[0].text)]
-    before = options(words[1:], spec(layout))
-    for subcommand in subcommands:
-        parts = subcommand.split()
-        if [word.text for word in before.rest[: len(parts)]] == parts:
-            after = options(before.rest[len(parts) :], spec(layout))
-            rest = after.rest[1:] if program_name(words[0].text) in ("direnv", "aws-vault", "ip") else after.rest
-            script = after.value("c", "call", "command")
-            barriers = (blind("perm.why.inline", script),) if script and "c" in layout.replace(":", " ").split() else ()
-            return Inner("runner", (rest,) if rest else (), (), (), barriers)
-    return None
-
-
 _Reader: TypeAlias = Callable[[Words], "Inner | None"]
 _READERS: dict[str, _Reader] = {
     "env": _env, "genv": _env, "command": _command, "xargs": _xargs, "gxargs": _xargs, "find": _find, "gfind": _find,
@@ -561,5 +368,5 @@ _READERS: dict[str, _Reader] = {
     "flock": _flock,
     "script": _script, "strace": _strace, "gdb": _gdb, "lldb": _gdb, "rr": _gdb, "parallel": _parallel,
     "hyperfine": _hyperfine,
-    **dict.fromkeys(_SHELLS, _shell), **dict.fromkeys(_RUNNERS, _runner),
+    **dict.fromkeys(_SHELLS, _shell), **dict.fromkeys(RUNNERS, runner),
 }  # fmt: skip
