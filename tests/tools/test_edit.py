@@ -1,5 +1,6 @@
 import asyncio
 import os
+import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -247,3 +248,12 @@ def test_a_long_new_text_is_shown_in_part(hands: Hands) -> None:
     text = edit(hands, "a", "\n".join("x" * 600 for _ in range(200))).text
     assert len(text.splitlines()) == 61
     assert "[…100 more characters]" in text
+
+
+def test_replacing_in_every_line_of_a_long_file_is_quick(hands: Hands) -> None:
+    file = known(hands, "".join(f"old_name({n})\r\n" for n in range(50_000)))
+    start = time.perf_counter()
+    result = edit(hands, "old_name", "new_name", replace_all=True)
+    assert time.perf_counter() - start < 10
+    assert result.summary == "+50000 −50000"
+    assert file.read_bytes() == b"".join(b"new_name(%d)\r\n" % n for n in range(50_000))

@@ -33,6 +33,8 @@ _MARK_OF: Final[dict[Encoding, bytes]] = {encoding: mark for mark, encoding in _
 _UNMARKED: Final[tuple[Encoding, ...]] = ("utf-8", "cp1252", "latin-1")
 
 _SNIFF_BYTES: Final = 8192
+_MAX_MATCHED_LINES: Final = 20_000
+"""Changed lines beyond this are taken as one block: matching them takes time that grows with the square."""
 _ODD_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 
 _KINDS: Final[tuple[tuple[bytes, str], ...]] = (
@@ -192,6 +194,9 @@ def _line_blocks(old: str, new: str) -> list[Change]:
         starts.append(starts[-1] + len(line))
     old_middle = old_lines[head : len(old_lines) - tail]
     new_middle = new_lines[head : len(new_lines) - tail]
+    if len(old_middle) + len(new_middle) > _MAX_MATCHED_LINES:
+        whole = Change(starts[head], starts[len(old_lines) - tail], "".join(new_middle))
+        return [_trimmed(old, whole)]
     blocks: list[Change] = []
     for tag, a, b, c, d in SequenceMatcher(None, old_middle, new_middle).get_opcodes():
         if tag != "equal":

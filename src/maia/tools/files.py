@@ -18,6 +18,8 @@ from maia.tools.readlog import is_unchanged, state_of
 WHOLE_DIFF_CHARS: Final = 64_000
 """Above this a `DiffBlock` holds only the changed lines and their surroundings: every one of them is journalled."""
 _AROUND: Final = 3
+_MAX_MATCHED_LINES: Final = 4000
+"""Beyond this, lines that only moved are not told apart: matching takes time that grows with the square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,14 @@ def diff_block(path: str, before: str, after: str) -> DiffBlock:
 
 def changed_lines(before: str, after: str) -> tuple[int, int]:
     """How many lines came and went, for the row: `+2 −1`."""
-    import difflib
+    from collections import Counter
+    from difflib import SequenceMatcher
 
     old, new = split_lines(before), split_lines(after)
     head = shared_start(old, new)
     tail = shared_start(old[head:][::-1], new[head:][::-1])
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
-    kept = sum(block.size for block in difflib.SequenceMatcher(None, old, new).get_matching_blocks())
+    if len(old) + len(new) > _MAX_MATCHED_LINES:
+        return (Counter(new) - Counter(old)).total(), (Counter(old) - Counter(new)).total()
+    kept = sum(block.size for block in SequenceMatcher(None, old, new).get_matching_blocks())
     return len(new) - kept, len(old) - kept
