@@ -32,7 +32,11 @@ def test_usage_that_nobody_reported_stays_unknown() -> None:
 
 
 def test_costs_come_by_model_in_the_order_of_first_use() -> None:
-    spent = [ModelCost("b", Usage(1, 1), REPORTED), ModelCost("a", None, UNKNOWN), ModelCost("b", Usage(1, 1), REPORTED)]
+    spent = [
+        ModelCost("b", Usage(1, 1), REPORTED),
+        ModelCost("a", None, UNKNOWN),
+        ModelCost("b", Usage(1, 1), REPORTED),
+    ]
     assert costs_by_model(spent) == [
         ModelCost("b", Usage(2, 2), Cost(2.0, "reported")),
         ModelCost("a", None, UNKNOWN),
