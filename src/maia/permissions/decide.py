@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 
 from maia.core.types import Decision, DecisionPart, Need, Rule, Verdict
 from maia.permissions import wildcard
-from maia.permissions.decide_command import decide_command
 from maia.permissions.decide_path import decide_path
 from maia.permissions.paths import Place
 from maia.permissions.reasons import NO_NEED, NO_RULE, by_rule
@@ -30,6 +28,8 @@ def decide(needs: Sequence[Need], rules: RuleSet, place: Place) -> Decision:
 
 def _parts(need: Need, rules: RuleSet, place: Place) -> Iterable[DecisionPart]:
     if need.kind == "command":
+        from maia.permissions.decide_command import decide_command  # the shell's tables are loaded at the first command
+
         return decide_command(need.tool, need.value, rules, place)
     if need.kind == "path":
         return [decide_path(need.tool, need.value, rules, place)]
@@ -72,7 +72,11 @@ def _tool_matches(wanted: str, tool: str) -> bool:
 def _mcp_matches(pattern: str | None, parts: Sequence[str]) -> bool:
     server, _, tool = (pattern or "*").partition(",")
     have_server, have_tool = parts[0], parts[1] if len(parts) > 1 else "*"
-    return fnmatchcase(have_server, server.strip()) and fnmatchcase(have_tool, tool.strip() or "*")
+    return _glob(server.strip(), have_server) and _glob(tool.strip() or "*", have_tool)
+
+
+def _glob(pattern: str, text: str) -> bool:
+    return wildcard.matches(wildcard.segments(pattern), text)
 
 
 def host_of(value: str) -> str:

@@ -8,11 +8,8 @@ from pathlib import Path
 from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place
-from maia.permissions.propose import propose
 from maia.permissions.rule_files import RuleFile, read_rule_file
 from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
-from maia.permissions.save import add_allow_rules
-from maia.permissions.trust import remember, trust_state
 
 SETTINGS = Path(".maia/settings.json")
 USER_FILE = "~/.maia/settings.json"
@@ -65,6 +62,8 @@ class RuleJudge:
 
     def propose(self, need: Need) -> str | None:
         """The rule that "always" would write, or None where an allow could not win."""
+        from maia.permissions.propose import propose  # nothing is proposed before a first question
+
         return propose(need, self.rules, self.place)
 
     def allow_for_session(self, needs: Sequence[Need]) -> None:
@@ -80,6 +79,9 @@ class RuleJudge:
         They hold for this session at once, also where the folder is not trusted. Raises `SettingsProblem` when the
         file cannot be changed safely; nothing is lost then.
         """
+        from maia.permissions.save import add_allow_rules  # nothing is saved before a first answer
+        from maia.permissions.trust import remember, trust_state
+
         texts = self._proposed(needs)
         was_trusted = trust_state(self.place.launch, self.place.home).verdict == "trusted"
         add_allow_rules(self.place.launch / SETTINGS, FOLDER_FILE, texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from maia.core.errors import SettingsProblem
-from maia.permissions.save import locked, write_private
 
 TrustVerdict: TypeAlias = Literal["trusted", "unknown", "changed"]
 
@@ -48,6 +46,8 @@ def trust_state(folder: Path, home: Path) -> TrustState:
 
 def remember(folder: Path, home: Path) -> None:
     """Trust the folder as it is now. Raises `SettingsProblem` when that cannot be written down."""
+    from maia.permissions.save import locked, write_private
+
     memory = home / MEMORY
     digest = _inventory(folder)[1]
     try:
@@ -75,6 +75,8 @@ def _remembered(home: Path) -> dict[str, str]:
 
 def _inventory(folder: Path) -> tuple[tuple[str, ...], str]:
     """Shown paths of what counts, and one digest of names and contents."""
+    import hashlib  # only here, since most folders bring nothing of their own
+
     own = folder / FOLDER
     digest = hashlib.sha256()
     contents: list[str] = []
@@ -107,6 +109,8 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         if file.is_symlink():
