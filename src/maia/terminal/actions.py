@@ -144,7 +144,9 @@ class Actions:
         say, now = self._on.say, datetime.now()
 
         def draw(shown: Sequence[SessionChoice], at: int, look: Look, total: int, most: int) -> list[Line]:
-            return views.load_lines(shown, at, look, say, now=now, total=total, rows=max(1, most - 2))
+            return views.load_lines(
+                shown, at, look, say, now=now, total=total, rows=max(1, (most - 2) // (1 if look.width >= 60 else 2))
+            )
 
         chosen = await self._on.pick(Picker(sessions, draw, lambda item: f"{item.name} {item.title}", say))
         return chosen.name if chosen is not None else ""

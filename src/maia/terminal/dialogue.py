@@ -322,7 +322,7 @@ class Dialogue:
         if self._whole is not None:
             self._asker.show(self._whole.whole(look))
             self._whole = None
-        zone.question, zone.question_cursor = question.rows(look) if question else (None, None)
+        zone.question, zone.question_cursor = question.rows(look, max(2, rows - 5)) if question else (None, None)
         if zone.question is not None and self.editor.text:
             words = self._say("screen.draft", text=clean_row(self.editor.value, 200))
             zone.question = [*zone.question, line(Span("      " + look.text(words), "muted"))]

@@ -122,9 +122,14 @@ class Choices(Generic[T]):
             self.done = (self._refusal,)
         return True
 
-    def rows(self, look: Look) -> tuple[list[Line], tuple[int, int] | None]:
-        """The rows of the input zone, and the cursor while a reason is typed."""
-        rows = self._title_rows(look)
+    def rows(self, look: Look, most: int = 99) -> tuple[list[Line], tuple[int, int] | None]:
+        """The rows of the input zone, and the cursor while a reason is typed.
+
+        Where the screen has room for `most` rows only, the reason goes first, then choices that are not current, then
+        rows of the title: what is asked is always seen.
+        """
+        choices = [self._option_rows(option, place == self._at, look) for place, option in enumerate(self._options)]
+        rows = self._title_rows(look, max(1, min(TITLE_ROWS, most - len(choices[self._at]))))
         if self._reason is not None:
             rows += [clip(row, look.width) for row in detail_lines(self._say("screen.reason"), look, "muted")]
             typed, (row, column) = wrap_typed(self._reason, max(2, look.width - 6), look, self._say)
@@ -133,17 +138,24 @@ class Choices(Generic[T]):
             shown = typed[first : first + 4]
             spot = (len(rows) + row - first, column + 6)
             return rows + prefix([part or line(" ") for part in shown], mark, line(" " * 6)), spot
-        if self._why and look.width >= _WIDE:
-            rows += detail_lines(self._why, look, "muted")
-        for place, option in enumerate(self._options):
-            rows += self._option_rows(option, place == self._at, look)
-        return rows, None
+        why = detail_lines(self._why, look, "muted") if self._why and look.width >= _WIDE else []
+        if len(rows) + len(why) + sum(map(len, choices)) <= most:
+            rows += why
+        first = last = self._at
+        room = most - len(rows) - len(choices[self._at])
+        while first > 0 or last < len(choices) - 1:
+            other = last + 1 if last < len(choices) - 1 else first - 1
+            room -= len(choices[other])
+            if room < 0:
+                break
+            first, last = min(first, other), max(last, other)
+        return [*rows, *(row for choice in choices[first : last + 1] for row in choice)], None
 
     def spoken(self, look: Look) -> list[Line]:
         """The question in sentences, with what can be answered (§15), for a door without an input zone."""
         letters = [option.letter for option in self._options]
         reply = self._say("screen.reply", letters=", ".join(letters[:-1]), last=letters[-1])
-        texts = [f"{option.letter} : {option.text}" for option in self._options]
+        texts = [f"{option.letter}  {option.text}" for option in self._options]
         why = [self._why] if self._why else []
         return [
             row for text in (self.title, *why, *texts, reply) for row in wrap(line(look.text(clean(text))), look.width)
@@ -176,12 +188,14 @@ class Choices(Generic[T]):
         letters = "/".join(option.letter for option in (self._options[0], self._options[-1]))
         return f"{self.title} ({letters})"
 
-    def _title_rows(self, look: Look) -> list[Line]:
+    def _title_rows(self, look: Look, most: int) -> list[Line]:
         rows = self.whole(look)
-        if len(rows) <= TITLE_ROWS:
+        if len(rows) <= most:
             return rows
-        more = self._say("screen.question.more", n=len(rows) - TITLE_ROWS + 1)
-        return [*rows[: TITLE_ROWS - 2], *detail_lines(more, look, "muted"), rows[-1]]
+        if most < 3:
+            return [*rows[: most - 1], (*clip(rows[most - 1], look.width - 2), Span(look.text(" …")))]
+        more = self._say("screen.question.more", n=len(rows) - most + 1)
+        return [*rows[: most - 2], *detail_lines(more, look, "muted")[:1], rows[-1]]
 
     def _option_rows(self, option: Option[T], current: bool, look: Look) -> list[Line]:
         mark = look.text("    › ") if current else " " * 6

@@ -103,6 +103,18 @@ def test_a_very_long_command_is_bounded_and_can_be_shown_whole() -> None:
     assert sum("echo" in row for row in shown(question.whole(Look(width=80)))) == 100
 
 
+@pytest.mark.parametrize("width", [80, 40, 24])
+@pytest.mark.parametrize("most", [2, 3, 4, 5, 6, 12])
+def test_on_a_low_screen_what_is_asked_and_the_current_choice_stay(width: int, most: int) -> None:
+    question = questions.approval(asks(), FR)
+    for _ in range(4):
+        rows = shown(question.rows(Look(width=width), most)[0])
+        assert len(rows) <= max(most, 2)
+        assert rows[0].startswith("ASK")
+        assert sum("›" in row for row in rows) == 1
+        question.press(("key", "down"))
+
+
 def test_control_characters_of_a_command_are_only_read() -> None:
     rows = shown(questions.approval(asks("ls \x1b[2J\u202e"), FR).rows(Look(width=80))[0])
     assert "␛[2J<U+202E>" in rows[0]
