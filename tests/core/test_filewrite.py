@@ -1,7 +1,10 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +192,27 @@ def test_a_removed_file_is_gone(folder: Path) -> None:
     (folder / "f").write_bytes(b"x")
     remove_file(folder / "f")
     assert names(folder) == []
+
+
+def test_kill_nine_at_any_moment_leaves_the_old_file_or_the_new_one(folder: Path) -> None:
+    script = (
+        "import pathlib, sys\n"
+        "from maia.core.filewrite import replace_file\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "for n in range(100_000):\n"
+        "    replace_file(file, (b'A' if n % 2 else b'B') * 300_000, file.stat())\n"
+    )
+    file = folder / "f"
+    file.write_bytes(b"A" * 300_000)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    for round_ in range(6):
+        child = subprocess.Popen([sys.executable, "-c", script, file], env=environment, stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(0.02 + 0.013 * round_)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        content = file.read_bytes()
+        assert (len(content), set(content) <= {65} or set(content) <= {66}) == (300_000, True)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from maia.core.filetext import from_raw
+from maia.core.errors import UnsafeText
+from maia.core.filetext import decode, from_raw
 from maia.tools.match import Match, Near, apart, edit_changes, fold, fold_bounds, locate, nearest, without_numbers
 
 CHARS = st.sampled_from("ab  \t\n“\"’'…–-.\u00a0é")
@@ -105,3 +106,25 @@ def test_a_long_file_with_a_missing_text_is_searched_quickly() -> None:
     text = "".join(f"    value_{n} = compute({n})\n" for n in range(100_000))
     assert locate(text, "    valeur_7 = compute(7)\n    valeur_8") == []
     assert nearest(text, "    value_x = compute(5)")
+
+
+@given(
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    st.text(st.sampled_from("ab é\t\r\n"), max_size=20),
+    st.text(st.sampled_from("ab é\t\r\n"), max_size=20),
+    st.text(st.sampled_from("ab \né"), max_size=12),
+)
+def test_no_byte_outside_the_span_changes_in_any_encoding(encoding: str, head: str, tail: str, new: str) -> None:
+    assume(not head.endswith("\r") and not tail.startswith("\n"))  # one CRLF is not two line ends
+    data = f"{head}<old>{tail}".encode(encoding)
+    file = decode(data)
+    (match,) = locate(file.text, "<old>")
+    try:
+        after = file.splice(edit_changes(file.text, match, "<old>", new)).encode()
+    except UnsafeText:
+        assume(False)
+        return
+    before_span, _, after_span = data.partition("<old>".encode("utf-16")[2:] if encoding == "utf-16" else b"<old>")
+    assert after.startswith(before_span)
+    assert after.endswith(after_span)
+    assert decode(after).text == file.text[: match.start] + new + file.text[match.end :]
