@@ -20,6 +20,7 @@ from maia.terminal.badges import error_lines
 from maia.terminal.banner import banner_lines
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.history import History
+from maia.terminal.loop import run_to_end
 from maia.terminal.render import RenderState, render, status_of
 from maia.terminal.spans import Line, line, text_of
 from maia.terminal.tty import as_given
@@ -249,4 +250,4 @@ def run_plain(env: Mapping[str, str], say: Words, version: str, load: Load) -> i
     async def main() -> int:
         return await PlainDoor(conversation, options, say, look).run()
 
-    return asyncio.run(main())
+    return run_to_end(main())

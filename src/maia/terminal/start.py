@@ -37,13 +37,12 @@ def interactive(env: Mapping[str, str], say: Words, version: str, load: Load) ->
 
 def _loaded(load: Load) -> Callable[[Prompt], int]:
     """Everything that takes time, done in the thread: imports, settings, the session."""
-    import asyncio
-
     from maia.terminal.app import App
+    from maia.terminal.loop import run_to_end
 
     conversation, options = load()
 
     async def main(prompt: Prompt) -> int:
         return await App(prompt, conversation, options).run()
 
-    return lambda prompt: asyncio.run(main(prompt))
+    return lambda prompt: run_to_end(main(prompt))

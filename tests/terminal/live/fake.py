@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -297,6 +298,11 @@ async def _crash(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
     raise RuntimeError("crash")
 
 
+async def _stuck(_talk: FakeConversation, _: str) -> AsyncIterator[Event]:
+    yield TextDelta("waiting for a name server")
+    await asyncio.to_thread(time.sleep, 60)
+
+
 _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
     "slow": _slow,
     "ask": _ask,
@@ -304,6 +310,7 @@ _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
     "bigans": _big_answer,
     "limit": _limit,
     "crash": _crash,
+    "stuck": _stuck,
 }
 
 
@@ -315,8 +322,6 @@ def main() -> int:
     lang = "en" if os.environ.get("FAKE_LANG") == "en" else "fr"
 
     def load() -> Any:
-        import time
-
         from maia.terminal.ports import ScreenOptions
 
         time.sleep(float(os.environ.get("FAKE_LOAD", "0")))

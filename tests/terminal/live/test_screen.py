@@ -604,3 +604,18 @@ def test_a_program_stopped_from_outside_takes_the_terminal_again(tmp_path: Path)
         term.until(lambda rows: rows[-3] == "▹▹▹▹▹ draft" and rows[-2] == DOTS * 80)
         term.type(" more")
         term.until(lambda rows: rows[-3] == "▹▹▹▹▹ draft more")
+
+
+def test_leaving_does_not_wait_for_a_thread_that_is_stuck(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("stuck")
+        term.keys("Enter")
+        term.until("name server")
+        began = time.monotonic()
+        term.keys("C-d")
+        term.until("code 0")
+        assert time.monotonic() - began < 12
+        term.type("stty -a | grep -o ' icanon'")
+        term.keys("Enter")
+        term.until(" icanon")
