@@ -17,6 +17,8 @@ def main() -> list[Row]:
     version = measure((*MAIA, "--version"), runs=RUNS)
     with fake_llm("text") as server:
         answer = _ask(server.url)
+        first = server.chats()[-1]
+        assert len(first["tools"]) >= 9, "all built-in tools are offered"
     with fake_llm("tool", tool_name="Bash", tool_args='{"command": "echo hi"}') as server:
         called = _ask(server.url, "--allow", "Bash(echo *)")
         results = [m for chat in server.chats() for m in chat["messages"] if m["role"] == "tool"]
@@ -25,6 +27,7 @@ def main() -> list[Row]:
         at_most("maia --version", version.cpu, "CPU s", 0.04, _beside(version, baseline)),
         at_most("maia -p hi", answer.cpu, "CPU s", 0.40, _beside(answer, baseline)),
         at_most("maia -p hi, peak memory", answer.peak_mb, "MB", 60),
+        at_most("first request with all built-in tools", _bytes(first), "B", 12_000, "pi 5,500, Codex 41,000"),
         at_most("maia -p hi with one tool call", called.cpu, "CPU s", 0.50, _beside(called, baseline)),
         at_most("maia -p hi with one tool call, peak memory", called.peak_mb, "MB", None),
     ]
@@ -43,6 +46,10 @@ def _ask(url: str, *options: str) -> Measured:
         }
         (home / ".maia" / "settings.json").write_text(json.dumps(settings))
         return measure((*MAIA, "-p", "hi", *options), runs=RUNS, env=clean_env(home), cwd=work)
+
+
+def _bytes(body: object) -> int:
+    return len(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _beside(measured: Measured, baseline: Measured) -> str:
