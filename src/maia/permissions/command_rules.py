@@ -25,6 +25,8 @@ class Pattern:
     words: tuple[Segments, ...]
     exact: bool
     whole_line: bool
+    head: tuple[str, ...] = ()
+    options: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=2048)
@@ -38,7 +40,18 @@ def pattern_of(text: str) -> Pattern:
     forms = [form for form in forms if form]
     raw = tuple(wildcard.segments(form) for form in forms)
     words = tuple(wildcard.segments(joined) for joined in (_joined(form) for form in forms) if joined)
-    return Pattern(raw, words, all(len(form) == 1 for form in raw), re.search(r"[|;&<>\n]", text) is not None)
+    head, found = _head_and_options(text)
+    line = re.search(r"[|;&<>\n]", text) is not None
+    return Pattern(raw, words, all(len(form) == 1 for form in raw), line, head, found)
+
+
+def _head_and_options(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Of `program subcommand -x --long *`: the names, and the options; nothing for any other shape."""
+    found = re.fullmatch(r"((?:[\w./+]+ )+)(-[\w-]+(?: -[\w-]+)*)(?: \*)?", text)
+    if not found:
+        return (), frozenset()
+    named = {name for option in found.group(2).split() for name in _option_names(option)}
+    return tuple(found.group(1).split()), frozenset(named)
 
 
 _PIECE = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|(\\\*)|\\(.)|([^'\"\\]+)", re.DOTALL)
@@ -133,8 +146,10 @@ def meets(rule: Rule, command: Command, *, fold_case: bool) -> bool:
     if rule.pattern is None:
         return True
     pattern = pattern_of(rule.pattern)
-    return any(wildcard.matches(form, text) for text in _forms(command, fold_case) for form in pattern.words) or any(
-        wildcard.matches(form, text) for text in (command.source, command.shown) for form in pattern.raw
+    return (
+        any(wildcard.matches(form, text) for text in _forms(command, fold_case) for form in pattern.words)
+        or any(wildcard.matches(form, text) for text in (command.source, command.shown) for form in pattern.raw)
+        or any(_same_options(pattern, words, anywhere=False) for words in _spellings(command.words, fold_case))
     )
 
 
@@ -147,7 +162,38 @@ def may_meet(rule: Rule, command: Command, *, fold_case: bool) -> bool:
         subjects = [SEP.join(w.pattern for w in words) for words in _spellings(command.words, fold_case)]
         if any(wildcard.may_match(form, subject) for subject in subjects for form in pattern.words):
             return True
-    return any(wildcard.matches(form, text) for text in _shortened(command.words) for form in pattern.words)
+    return any(wildcard.matches(form, text) for text in _shortened(command.words) for form in pattern.words) or any(
+        _same_options(pattern, words, anywhere=True) for words in _spellings(command.words, fold_case)
+    )
+
+
+def _same_options(pattern: Pattern, words: tuple[Word, ...], *, anywhere: bool) -> bool:
+    """Whether a pattern like `rm -rf *` names the same options in another order or spelling: `rm -f --recursive x`.
+
+    With `anywhere` options behind operands count as well, where some programs no longer read them.
+    """
+    if not pattern.options or not words:
+        return False
+    names = [word.text for word in words[: len(pattern.head)]]
+    if names != list(pattern.head):
+        return False
+    found: set[str] = set()
+    for word in words[len(pattern.head) :]:
+        if word.text == "--" or (not word.text.startswith("-") and not anywhere):
+            break
+        found |= _option_names(word.text)
+    return pattern.options <= found
+
+
+_LONG_NAMES = {"recursive": "r", "force": "f", "R": "r", "interactive": "i", "verbose": "v", "all": "a"}
+
+
+def _option_names(text: str) -> set[str]:
+    """`-rf` as its letters; a long name as the letter that usually says the same, else as itself."""
+    if text.startswith("--"):
+        name = text[2:].partition("=")[0]
+        return {_LONG_NAMES.get(name, name)}
+    return {_LONG_NAMES.get(letter, letter) for letter in text[1:]} if text.startswith("-") else set()
 
 
 def meets_line(rule: Rule, line: str) -> bool:

@@ -194,7 +194,8 @@ def _shell_script(words: Words, at: int, barriers: list[Barrier], *, runs: bool)
                 barriers.append(blind("perm.why.stdin_script", words[0]))
         elif words[at].text.startswith((ANY, ONE)) and words[at].text == ANY:
             barriers.append(blind("perm.why.dynamic", words[at]))
-        return Inner("strong", (), (), (), tuple(barriers)) if barriers else None
+        files = (words[at:],) if at < len(words) and not barriers else ()
+        return Inner("runner", files, (), (), tuple(barriers)) if barriers or files else None
     script = words[at] if at < len(words) else None
     if script is None or not script.literal or script.choices:
         barriers.append(blind("perm.why.dynamic", script or words[0]))
