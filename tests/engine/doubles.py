@@ -44,6 +44,7 @@ def say(key: str, /, n: int | None = None, **values: object) -> str:
 
 
 SOME = Usage(10, 2)
+_NOTHING: Any = None
 
 
 def text_answer(text: str, stop: Any = "end", usage: Usage | None = SOME, **more: Any) -> list[WireEvent]:
@@ -160,8 +161,9 @@ class FakeJudge:
 class FakeModels:
     """One bound model, whose window is known."""
 
-    def __init__(self, wire: FakeWire) -> None:
+    def __init__(self, wire: FakeWire, window_after: float = 0.0) -> None:
         self._wire = wire
+        self._window_after = window_after
 
     async def choices(self) -> Sequence[ModelChoice]:
         return [ModelChoice("m1", "fake")]
@@ -179,19 +181,20 @@ class FakeModels:
         return asked
 
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        await asyncio.sleep(self._window_after)
         return Window(200_000, "setting"), Notice("info", "models.window", {})
 
 
 def plain_hands(launch: Path, context: CallContext) -> Hands:
-    no = None  # the engine's tools under test use only what is given here
+    no: Any = None  # the engine's tools under test use only what is given here
     return Hands(
         launch=launch,
         call_id=context.call_id,
         say=say,
-        processes=no,  # type: ignore[arg-type]
-        fetcher=no,  # type: ignore[arg-type]
-        reads=no,  # type: ignore[arg-type]
-        changes=no,  # type: ignore[arg-type]
+        processes=no,
+        fetcher=no,
+        reads=no,
+        changes=no,
         memory=ToolMemory(),
         current_model=context.model,
         emit=context.emit,
@@ -239,11 +242,11 @@ def conversation(
             launch=folder,
             say=say,
             version="0",
-            models=FakeModels(wire),
+            models=FakeModels(wire, more.pop("window_after", 0.0)),
             sessions=Sessions(folder / ".maia" / ".sessions"),
             configure=lambda: config,
             hands=lambda _config, context: plain_hands(folder, context),
-            undo=lambda _session: None,  # type: ignore[arg-type, return-value]
+            undo=lambda _session: _NOTHING,
             renamed=lambda _old, _new: None,
             bang=bang,
             price=lambda _m, _p, usage, reported: Cost(reported, "reported") if reported is not None else Cost(),

@@ -269,6 +269,16 @@ async def test_the_window_comes_as_news_with_the_count(tmp_path: Path) -> None:
     assert [event async for event in news] == []
 
 
+async def test_a_stop_when_nothing_runs_gives_up_the_search_for_the_window(tmp_path: Path) -> None:
+    talk = conversation(tmp_path, FakeWire(text_answer("still here")), tally=counting(), window_after=60)
+    await read(talk.open())
+    await asyncio.sleep(0)
+    talk.stop()
+    assert await anext(talk.news()) == Notice("warn", "turn.window_given_up", {"model": "m1"})
+    await play(talk, "hi")
+    await talk.close()
+
+
 async def test_what_waits_and_what_is_typed_count_too(tmp_path: Path) -> None:
     talk = conversation(tmp_path, FakeWire(), tally=counting())
     await read(talk.open())

@@ -248,11 +248,14 @@ class Conversation:
         self._emit(PendingAdded(outcome.attachment))
 
     def stop(self) -> None:
-        """Stop what runs. Returns at once; the iterator that is being read then ends properly."""
+        """Stop what runs. Returns at once; the iterator that is being read then ends properly.
+
+        When nothing runs, the search for the model's window is given up (T3.01).
+        """
         if self._stop_bang is not None:
             self._stop_bang.set()
-        else:
-            self._runner.stop()
+        elif not self._runner.stop() and self._model.asked is not None:
+            self._model.asked.cancel()
 
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
         """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
@@ -405,7 +408,13 @@ class Conversation:
         """Find the model's window once per model and run (T3.01), and tell it as news when it is known."""
         key = (bound.provider, bound.model)
         if key not in self._windows:
-            self._windows[key] = await self._setup.models.window(bound)
+            try:
+                self._windows[key] = await self._setup.models.window(bound)
+            except asyncio.CancelledError:
+                if self._closed:
+                    raise
+                self._news.put_nowait(Notice("warn", "turn.window_given_up", {"model": bound.model}))
+                return
         window, notice = self._windows[key]
         if self._model.bound is bound:
             self._model.window = window

@@ -46,11 +46,13 @@ class Runner:
             if self._task is task:
                 self._task = None
 
-    def stop(self) -> None:
-        """Stop what runs; returns at once."""
-        if self._task is not None and not self._task.done():
-            # After what is already scheduled: work that has not begun yet would otherwise end without its events.
-            asyncio.get_running_loop().call_soon(self._task.cancel)
+    def stop(self) -> bool:
+        """Stop what runs; returns at once, False when nothing ran."""
+        if self._task is None or self._task.done():
+            return False
+        # After what is already scheduled: work that has not begun yet would otherwise end without its events.
+        asyncio.get_running_loop().call_soon(self._task.cancel)
+        return True
 
     async def close(self) -> None:
         """Stop what runs and wait for its end."""
