@@ -34,6 +34,7 @@ PROGRAMS = ("echo", "cat", "true", "env", "timeout", "xargs", "sort", "nice", "b
 COUNT = 1_500
 
 KNOWN = (
+    "f=()-c hit",
     "ls\n\\hit x",
     ">& '$(hit)' true",
     "<<<$\nhit",

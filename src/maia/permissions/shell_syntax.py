@@ -44,8 +44,9 @@ def apart(node: Node) -> bool:
 
 
 _STANDALONE = RESERVED_WORDS - {"(", ")", "((", "))", "]]", "time", "coproc"}
-_AFTER_KEYWORD = re.compile(rb"[ \t\n;&|()<>]|\Z")
-"""The grammar takes `{hit,x}` for a group; to bash a reserved word ends where a word ends."""
+_ENDING_WITH_A_WORD = _STANDALONE | {"variable_assignment"}
+_AFTER_WORD = re.compile(rb"[ \t\n;&|()<>]|\Z")
+"""The grammar takes `{hit,x}` for a group; to bash a reserved word ends where a word ends, and so does `x=()`."""
 
 
 _CONTINUATION = re.compile(rb"(?<!\\)(?:\\\\)*(\\\n)")
@@ -162,7 +163,7 @@ def gap_problem(node: Node, data: bytes) -> str | None:
         if child.start_byte > at and not blank.fullmatch(data, at, child.start_byte):
             return "perm.why.characters"
         at = child.end_byte
-        if child.type in _STANDALONE and not _AFTER_KEYWORD.match(data, at):
+        if child.type in _ENDING_WITH_A_WORD and not _AFTER_WORD.match(data, at):
             return "perm.why.syntax"
     if node.child_count and not BLANK.fullmatch(data, at, node.end_byte):
         return "perm.why.characters"
