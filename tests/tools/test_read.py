@@ -14,7 +14,7 @@ from maia.core.errors import ToolProblem
 from maia.core.filewrite import digest
 from maia.core.ports import Hands
 from maia.core.types import Need, ToolResult, Verdict
-from maia.tools import read
+from maia.tools import paths, read
 from maia.tools.edit import EditTool
 from maia.tools.glob import GlobTool
 from maia.tools.grep import GrepTool
@@ -343,3 +343,22 @@ def test_a_link_put_in_place_of_a_file_meanwhile_is_not_followed(hands: Hands, m
 
     monkeypatch.setattr(read, "open_regular", swapped)
     assert refusal(READ, hands, path="f").key == "tool.path.link_loop"
+
+
+def test_a_long_folder_is_listed_in_part(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "MAX_ENTRIES", 2)
+    for n in range(5):
+        (hands.launch / f"f{n}").touch()
+    result = call(READ, hands, path=".")
+    assert (result.text, result.summary) == (". is a folder with 5 entries, 2 shown:\nf0\nf1", "5 entries")
+
+
+def test_a_folder_with_too_many_names_gives_no_suggestion(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "_MAX_SIBLINGS", 2)
+    for n in range(5):
+        (hands.launch / f"file{n}").touch()
+    assert words(refusal(READ, hands, path="file9")) == "file9 does not exist."
+
+
+def test_home_that_is_not_known_is_an_error_with_words(hands: Hands) -> None:
+    assert words(refusal(READ, hands, path="~nobody-at-all/x")) == "~nobody-at-all/x: the home folder is not known."

@@ -433,6 +433,7 @@ def test_nothing_that_comes_from_a_model_becomes_an_option(value: str) -> None:
         ("[!ab].c", ["c.c"], ["a.c"]),
         ("[a-c]x", ["bx"], ["dx"]),
         ("[", ["["], ["a"]),
+        ("[z-a]", ["[z-a]"], ["z"]),
         ("*.{ts,tsx}", ["a.ts", "d/a.tsx"], ["a.js"]),
         ("{src,test}/**/*.c", ["src/a.c", "test/d/a.c"], ["x/a.c"]),
         ("{a,b{c,d}}", ["a", "bc", "bd"], ["b"]),

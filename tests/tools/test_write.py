@@ -219,3 +219,9 @@ def test_the_change_of_a_long_file_is_shown_with_its_surroundings_only() -> None
 )
 def test_lines_that_came_and_went_are_counted(before: str, after: str, counts: tuple[int, int]) -> None:
     assert files.changed_lines(before, after) == counts
+
+
+def test_line_ends_that_would_melt_together_are_refused(hands: Hands) -> None:
+    file = known(hands, b"a\rb\nc\r")
+    assert refusal(WRITE, hands, path="f", content="a\n\nc\n").key == "tool.unsafe_line_ends"
+    assert file.read_bytes() == b"a\rb\nc\r"
