@@ -80,7 +80,7 @@ def _name_barriers(words: tuple[Word, ...]) -> list[Barrier]:
     name = words[0]
     if not name.fixed or not name.text:
         return [Barrier("blind", "perm.why.dynamic", name.source)]
-    if any(char.isspace() for char in name.text):
+    if any(char.isspace() or char == "=" for char in name.text):
         return [Barrier("blind", "perm.why.characters", name.source)]
     if name.text in RESERVED_WORDS and name.text not in _COMMANDS and not name.quoted:
         return [Barrier("firm", "perm.why.syntax", name.source)]
