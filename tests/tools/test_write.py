@@ -222,6 +222,6 @@ def test_lines_that_came_and_went_are_counted(before: str, after: str, counts: t
 
 
 def test_line_ends_that_would_melt_together_are_refused(hands: Hands) -> None:
-    file = known(hands, b"a\rb\nc\r")
+    file = known(hands, "f", b"a\rb\nc\r")
     assert refusal(WRITE, hands, path="f", content="a\n\nc\n").key == "tool.unsafe_line_ends"
     assert file.read_bytes() == b"a\rb\nc\r"
