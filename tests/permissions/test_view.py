@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from maia.core.errors import SettingsProblem
 from maia.core.events import Notice
 from maia.core.types import JsonObject, Need, Verdict
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
@@ -134,6 +135,17 @@ def test_check_reads_only_the_files_it_is_given_and_trusts_them(place: Place, tm
 def test_check_uses_a_folders_allow_rules_only_where_it_is_trusted(place: Place) -> None:
     write(place.launch, {"allow": ["Bash(ls *)"]})
     assert checked("Bash", "ls", place)["verdict"] == "ask"
+
+
+@pytest.mark.parametrize(("content", "key"), [(None, "perm.file.absent"), ("{", "perm.file.json")])
+def test_check_does_not_answer_without_a_file_it_was_given(content: str | None, key: str, place: Place) -> None:
+    path = place.home / "own.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(SettingsProblem) as caught:
+        checked("Bash", "ls", place, path)
+    assert caught.value.key == key
+    assert Catalogue("fr", strict=True)(key, **caught.value.values)
 
 
 @pytest.mark.parametrize(

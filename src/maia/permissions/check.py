@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from maia.core.errors import SettingsProblem
 from maia.core.ports import Say
 from maia.core.types import Decision, JsonObject, Need, NeedKind, Reason, Rule
 from maia.permissions.judge import RuleJudge
@@ -34,12 +35,18 @@ def check(tool: str, value: str, *, cwd: Path, home: Path, settings_files: Seque
     """`{verdict, rule, reason, parts}`: the verdict, the rule that made it (its text, or null), the reason in words.
 
     `cwd` is the launch folder. With `settings_files` only those are read, and they are trusted; without, the user's and
-    the launch folder's files as at a start. Nothing is executed and nothing is written.
+    the launch folder's files as at a start. Nothing is executed and nothing is written. Raises `SettingsProblem` when
+    one of `settings_files` is missing or is no JSON: an answer without its rules would be wrong.
     """
     place = Place(cwd, home)
     files = [(path, str(path)) for path in settings_files] or None
     trusted = bool(files) or trust_state(cwd, home).verdict == "trusted"
     judge = RuleJudge(place, trusted=trusted, files=files)
+    for file in judge.files if files else ():
+        if file.state == "absent":
+            raise SettingsProblem("perm.file.absent", file=file.shown)
+        if file.state == "broken":
+            raise SettingsProblem(file.problems[0].key, **file.problems[0].values)
     return to_json(judge.decide([need_of(tool, value)]), say)
 
 

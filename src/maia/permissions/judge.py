@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -110,7 +111,7 @@ class RuleJudge:
 def _two_files(place: Place) -> tuple[tuple[Path, str], ...]:
     """The user's file and the launch folder's; one file only where the launch folder is the home folder."""
     user, folder = place.home / SETTINGS, place.launch / SETTINGS
-    if user.resolve() == folder.resolve():
+    if os.path.realpath(user) == os.path.realpath(folder):
         return ((user, USER_FILE),)
     return ((user, USER_FILE), (folder, FOLDER_FILE))
 

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
+from maia.core.fileread import read_bounded
 from maia.core.types import JsonValue, Rule, RuleSource, Verdict
 from maia.permissions.rules import RuleProblem, parse_rule
 
 LISTS: dict[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+
+MAX_BYTES = 1_000_000
+"""Of a settings file; beyond it something else lies there."""
 
 FileState: TypeAlias = Literal["absent", "loaded", "broken"]
 
@@ -29,18 +33,17 @@ class RuleFile:
 def read_rule_file(path: Path, shown: str) -> RuleFile:
     """Read a settings file's rules. Nothing here raises: what cannot be used is a problem, the rest loads."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bounded(path, MAX_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         return RuleFile(path, shown)
     except (OSError, UnicodeDecodeError) as error:
         return _broken(path, shown, RuleProblem("perm.file.unreadable", {"file": shown, "why": _cause(error)}))
     try:
-        data: JsonValue = json.loads(text, object_pairs_hook=_merged) if text.strip() else {}
-    except json.JSONDecodeError as error:
-        problem = RuleProblem("perm.file.json", {"file": shown, "line": error.lineno}, RuleSource(shown, error.lineno))
+        data = parsed(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        problem = RuleProblem("perm.file.json", {"file": shown, "line": line}, RuleSource(shown, line))
         return _broken(path, shown, problem)
-    except RecursionError:
-        return _broken(path, shown, RuleProblem("perm.file.json", {"file": shown, "line": 1}, RuleSource(shown, 1)))
     section: JsonValue = cast("dict[str, Any]", data).get("permissions", {}) if isinstance(data, dict) else {}
     rules, problems = rules_of(section, shown, text)
     return RuleFile(path, shown, "loaded", rules, problems)
@@ -52,6 +55,14 @@ def _broken(path: Path, shown: str, problem: RuleProblem) -> RuleFile:
 
 def _cause(error: Exception) -> str:
     return error.strerror or type(error).__name__ if isinstance(error, OSError) else "UTF-8"
+
+
+def parsed(text: str) -> JsonValue:
+    """A settings file's text as the rules read it; trust asks about the very same reading.
+
+    Raises `ValueError` for what is no JSON or has a number of thousands of digits, `RecursionError` for a deep one.
+    """
+    return json.loads(text, object_pairs_hook=_merged) if text.strip() else {}
 
 
 def _merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

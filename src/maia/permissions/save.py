@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from maia.core.errors import SettingsProblem
+from maia.core.fileread import read_bounded
+from maia.permissions.rule_files import MAX_BYTES
 
 LOCK_SUFFIX = ".lock"
 
@@ -75,7 +77,7 @@ def write_private(path: Path, text: str) -> None:
 
 def _read(path: Path, shown: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_bounded(path, MAX_BYTES).decode("utf-8")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:
@@ -89,7 +91,7 @@ def _parsed(text: str, shown: str) -> dict[str, Any]:
         data: object = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
         raise SettingsProblem("perm.save.broken", file=shown, line=error.lineno) from error
-    except (_Repeated, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsProblem("perm.save.shape", file=shown) from error
     if not isinstance(data, dict):
         raise SettingsProblem("perm.save.shape", file=shown)

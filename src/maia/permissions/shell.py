@@ -419,7 +419,8 @@ class _Walker:
             script = _analyse_from(re.sub(r"\\([`$\\])", r"\1", found.group(1)), folders, self.level + 1)
             self.commands += script.commands
             self.redirects += script.redirects
-        if re.search(r"(?<!\\)(?:\\\\)*\$\(", text):
+        told = any(barrier.key == "perm.why.substitution" for barrier in self.barriers)
+        if not told and re.search(r"(?<!\\)(?:\\\\)*\$\(", text):
             self.bar("firm", "perm.why.substitution", "<<")
 
     def _file_redirect(self, node: Node, folders: Folders) -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from maia.core.errors import SettingsProblem
+from maia.core.fileread import read_bounded
+from maia.permissions.rule_files import MAX_BYTES as MAX_SETTINGS_BYTES
+from maia.permissions.rule_files import parsed
 
 TrustVerdict: TypeAlias = Literal["trusted", "unknown", "changed"]
 
@@ -18,6 +21,7 @@ MEMORY = Path(".maia/trusted.json")
 COUNTED = ("settings.json", "mcp.json", "hooks.json", "tools", "hooks", "agents", "skills", "commands", "extensions")
 """What of `./.maia` acts by itself once it is loaded. Sessions and other data do not count."""
 
+_MEMORY_BYTES = 4_000_000
 MAX_FILES = 5_000
 MAX_BYTES = 1_000_000
 """Of a longer file the first bytes and the size count."""
@@ -64,7 +68,7 @@ def remember(folder: Path, home: Path) -> None:
 def _remembered(home: Path) -> dict[str, str]:
     """Folder -> digest. An unreadable memory trusts nothing, so everything is asked again."""
     try:
-        data: object = json.loads((home / MEMORY).read_text(encoding="utf-8"))
+        data: object = json.loads(read_bounded(home / MEMORY, _MEMORY_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     folders: object = cast("dict[str, Any]", data).get("folders") if isinstance(data, dict) else None
@@ -127,13 +131,9 @@ def _content(file: Path) -> bytes:
 def _settings(path: Path) -> bytes:
     """The settings that wait for trust, spacing left out; empty when they only restrict (deny and ask rules)."""
     try:
-        raw = path.read_bytes()
-    except OSError:
-        return b""
-    try:
-        data: object = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return b""  # broken JSON is not loaded at all
+        data: object = parsed(read_bounded(path, MAX_SETTINGS_BYTES).decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return b""  # what the rules cannot read either is not loaded at all
     if not isinstance(data, dict):
         return b""
     values = dict(cast("dict[str, Any]", data))
