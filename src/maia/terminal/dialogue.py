@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from maia.terminal.completing import Completing
 from maia.terminal.input import Editor
-from maia.terminal.questions import QUIET, SETTLE, WRITING, Choices, Picker
+from maia.terminal.questions import HURRY, QUIET, SETTLE, WRITING, Choices, Picker
 from maia.terminal.spans import Line, Span, clean_row, line
 
 if TYPE_CHECKING:
@@ -176,6 +176,10 @@ class Dialogue:
         still = QUIET if asked.past is None else WRITING
         means = key[0] == "text" and asked.choices.accepts(key[1])
         if means and now - (asked.shown or 0.0) >= QUIET and quiet >= still:
+            if asked.choices.refuses(key[1]):
+                self._press(asked, key)
+                self._asker.later(HURRY, lambda: self._refuse(asked))
+                return
             asked.letter = key
             self._asker.later(SETTLE, lambda: self._settle(asked, key))
             return
@@ -198,6 +202,12 @@ class Dialogue:
         if asked.letter is letter and not asked.future.done():
             asked.letter = None
             self._press(asked, letter)
+
+    def _refuse(self, asked: _Asked) -> None:
+        """Nobody began to write a reason."""
+        if asked.choices.hurried and not asked.future.done():
+            asked.choices.refuse()
+            asked.future.set_result(asked.choices.done[0] if asked.choices.done else None)
 
     def _question_move(self, asked: _Asked, key: Key, quiet: float) -> None:
         """Arrows, Enter and Escape. Enter after something was written needs an arrow first: it may have meant that."""

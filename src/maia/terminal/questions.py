@@ -2,8 +2,8 @@
 
 A question must never be answered by keys that were meant for something else. It listens only after `QUIET` seconds
 without any key, counted from its appearance. A letter answers after another `SETTLE` seconds without text, or with
-Enter. Pastes and running text go into the line; after that a letter needs a pause of `WRITING` seconds, and Enter an
-arrow before it.
+Enter; that of the refusal asks for a reason, and what is written goes there. Pastes and running text go into the line;
+after that a letter needs a pause of `WRITING` seconds, and Enter an arrow before it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from maia.terminal.ports import ModelChoice, Trust
     from maia.terminal.words import Words
 
-QUIET, SETTLE, WRITING = 0.3, 0.2, 2.0
+QUIET, SETTLE, WRITING, HURRY = 0.3, 0.2, 2.0, 1.5
 TITLE_ROWS = 8
 _WIDE = 60
 """From this width on the reason row and the rule's text are shown (§7)."""
@@ -49,8 +49,9 @@ class Option(Generic[T]):
 class Choices(Generic[T]):
     """A question with a few answers. `done` holds the chosen value in a tuple, None while it is open.
 
-    `refusal` is the option that Escape means. Where `reasoned` is given, choosing the refusal with Enter asks for a
-    reason first, and `reasoned(text)` makes the value; its letter and Escape answer without one.
+    `refusal` is the option that Escape means, at once. Where `reasoned` is given, choosing it asks for a reason first,
+    and `reasoned(text)` makes the value. After its letter the question is `hurried`: whoever shows it refuses without a
+    reason when nothing is typed for `HURRY` seconds, so that a plain no needs no second key.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Choices(Generic[T]):
         self._reasoned = reasoned
         self._reason: Editor | None = None
         self._at = 0
+        self.hurried = False
 
     @property
     def typing(self) -> bool:
@@ -103,7 +105,8 @@ class Choices(Generic[T]):
         for place, option in enumerate(self._options):
             if letter.lower() == option.letter or letter == str(place + 1):
                 self._at = place
-                self._choose(option.value, explain=False)
+                self._choose(option.value, explain=True)
+                self.hurried = self.typing
                 return True
         return False
 
@@ -114,6 +117,7 @@ class Choices(Generic[T]):
             self.done = (value,)
 
     def _press_reason(self, editor: Editor, key: Key) -> bool:
+        self.hurried = False
         asked = editor.press(key)
         if asked == "submit" and self._reasoned is not None:
             text = editor.value.strip()
@@ -170,6 +174,12 @@ class Choices(Generic[T]):
             elif word.lower() == option.letter and option.value == self._refusal and self._reasoned is not None:
                 self.done = (self._reasoned(reason.strip()),)
         return self.done is not None
+
+    def refuses(self, letter: str) -> bool:
+        """Whether this character is the refusal, which asks for a reason: no harm can come of it."""
+        return self._reasoned is not None and letter.lower() in (
+            option.letter for option in self._options if option.value == self._refusal
+        )
 
     def accepts(self, letter: str) -> bool:
         """Whether this character is an answer."""

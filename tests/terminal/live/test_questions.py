@@ -122,10 +122,11 @@ def test_control_characters_of_a_command_are_only_read() -> None:
 
 ANSWERS: list[tuple[str, list[Key], Answer]] = [
     ("o is once", [("text", "o")], Answer("once")),
-    ("capital letter", [("text", "N")], Answer("no")),
+    ("capital letter", [("text", "S")], Answer("session")),
     ("s is session", [("text", "s")], Answer("session")),
     ("t is always", [("text", "t")], Answer("always")),
-    ("n is no at once", [("text", "n")], Answer("no")),
+    ("n and enter is no", [("text", "n"), ("key", "enter")], Answer("no")),
+    ("n and a reason", [("text", "n"), ("text", "trop tôt"), ("key", "enter")], Answer("no", "trop tôt")),
     ("a digit", [("text", "2")], Answer("session")),
     ("enter takes the first", [("key", "enter")], Answer("once")),
     ("arrows and enter", [("key", "down"), ("key", "down"), ("key", "enter")], Answer("always")),
@@ -322,9 +323,31 @@ def test_a_letter_answers_a_moment_later_or_with_enter() -> None:
         person.wait(0.25)
         assert first.result() == Answer("once")
         dialogue.compose(Zone(), Look(), 24)
-        press(dialogue, person, ("text", "n"), 1)
+        press(dialogue, person, ("text", "s"), 1)
         press(dialogue, person, ("key", "enter"), 0.05)
-        assert second.result() == Answer("no")
+        assert second.result() == Answer("session")
+        assert dialogue.editor.text == ""
+
+    asyncio.run(play())
+
+
+def test_the_letter_of_no_waits_a_little_for_a_reason() -> None:
+    async def play() -> None:
+        person = Person()
+        dialogue = dialogue_for(person)
+        plain, reasoned = await ask(dialogue), await ask(dialogue)
+        press(dialogue, person, ("text", "n"), 1)
+        assert not plain.done()
+        person.wait(1.6)
+        assert plain.result() == Answer("no")
+        dialogue.compose(Zone(), Look(), 24)
+        press(dialogue, person, ("text", "n"), 1)
+        for letter in "use make":
+            press(dialogue, person, ("text", letter), 0.05)
+        person.wait(5)
+        assert not reasoned.done()
+        press(dialogue, person, ("key", "enter"), 1)
+        assert reasoned.result() == Answer("no", "use make")
         assert dialogue.editor.text == ""
 
     asyncio.run(play())
@@ -349,9 +372,9 @@ def test_a_letter_answers_again_when_the_writing_is_over() -> None:
         dialogue = dialogue_for(person)
         future = await ask(dialogue)
         press(dialogue, person, ("text", "x"), 1)
-        press(dialogue, person, ("text", "n"), 3)
+        press(dialogue, person, ("text", "s"), 3)
         person.wait(0.3)
-        assert future.result() == Answer("no")
+        assert future.result() == Answer("session")
         assert dialogue.editor.text == "x"
 
     asyncio.run(play())
