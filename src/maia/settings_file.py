@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, cast
 
 from maia.core.events import Notice
+from maia.core.fileread import read_bounded
 from maia.core.types import JsonObject
 
 MAX_BYTES = 1_000_000
 """A settings file is written by a person; beyond this size something else lies there."""
+
+_UNUSABLE = {
+    errno.EISDIR: "settings.not_a_file",
+    errno.EINVAL: "settings.not_a_file",
+    errno.EFBIG: "settings.too_big",
+}
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands: `("permissions", "allow", 0)`."""
@@ -51,13 +58,12 @@ class _Unusable(Exception):
 def read_settings_file(path: Path, shown: str) -> SettingsFile | None:
     """Read one file; None when there is none. Never raises: what is wrong becomes a problem (T1.10)."""
     try:
-        raw = _read_bytes(path)
+        raw = read_bounded(path, MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return _broken(path, shown, "settings.dangling") if path.is_symlink() else None
-    except _Unusable as problem:
-        return _broken(path, shown, problem.key, **problem.values)
     except OSError as error:
-        return _broken(path, shown, "settings.unreadable", why=os.strerror(error.errno or 0))
+        key = _UNUSABLE.get(error.errno or 0, "settings.unreadable")
+        return _broken(path, shown, key, why=os.strerror(error.errno or 0))
     try:
         text = _decode(raw)
         values = _parse(text)
@@ -72,20 +78,6 @@ def read_settings_file(path: Path, shown: str) -> SettingsFile | None:
 
 def _broken(path: Path, shown: str, key: str, **values: Any) -> SettingsFile:
     return SettingsFile(path, shown, problems=(Notice("warn", key, {"file": shown, **values}),))
-
-
-def _read_bytes(path: Path) -> bytes:
-    """The bytes of a regular file. `O_NONBLOCK`, because opening a FIFO would wait for ever."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    info = os.fstat(fd)
-    if not stat.S_ISREG(info.st_mode):
-        os.close(fd)
-        raise _Unusable("settings.not_a_file")
-    with open(fd, "rb") as file:
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise _Unusable("settings.too_big", bytes=max(info.st_size, len(raw)))
-    return raw
 
 
 def _decode(raw: bytes) -> str:

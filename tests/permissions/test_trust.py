@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from maia.core.errors import SettingsProblem
+from maia.core.types import Verdict
+from maia.permissions.judge import RuleJudge
+from maia.permissions.paths import Place
 from maia.permissions.trust import TrustState, remember, trust_state
 
 
@@ -119,3 +122,46 @@ def test_a_home_that_cannot_be_written_is_said(folder: Path, tmp_path: Path) -> 
     with pytest.raises(SettingsProblem) as caught:
         remember(folder, tmp_path / "file")
     assert caught.value.key == "perm.trust.failed"
+
+
+ALLOW = '{"permissions": {"allow": ["Bash"]}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"permissions": {"allow": ["Bash"], "allow": []}}', id="a second list that is empty"),
+        pytest.param('{"permissions": {"allow": ["Bash"]}, "permissions": {"deny": []}}', id="a second section"),
+        pytest.param('{"permissions": {"deny": []}, "permissions": {"allow": ["Bash"]}}', id="a first section"),
+        pytest.param('{"permissions": {"allow": ["Bash"]}, "x": NaN}', id="no number"),
+        pytest.param('{"permissions": {"allow": ["Bash"]}, "x": ' + "9" * 5000 + "}", id="5,000 digits"),
+        pytest.param('{"permissions": {"allow": ["Bash"]}, "x": ' + "[" * 9000 + "]" * 9000 + "}", id="deep"),
+        pytest.param("\ufeff" + ALLOW, id="byte order mark"),
+        pytest.param(ALLOW + " " * 2_000_000, id="a file of two megabytes"),
+        pytest.param(ALLOW[:-1], id="broken"),
+    ],
+)
+def test_no_allow_rule_of_a_folder_is_in_force_without_a_yes_however_it_is_written(tmp_path: Path, text: str) -> None:
+    own = tmp_path / "work" / ".maia"
+    own.mkdir(parents=True)
+    (own / "settings.json").write_text(text, "utf-8")
+    place = Place(tmp_path / "work", tmp_path / "home")
+    judge = RuleJudge(place, trusted=trust_state(place.launch, place.home).verdict == "trusted")
+    assert [rule.text for rule in judge.rules.rules if rule.verdict is Verdict.ALLOW] == []
+
+
+@pytest.mark.parametrize("special", ["fifo", "loop"])
+def test_special_files_in_place_of_settings_neither_block_nor_fail(tmp_path: Path, special: str) -> None:
+    own = tmp_path / "work" / ".maia"
+    home = tmp_path / "home"
+    if special == "loop":
+        own.parent.mkdir()
+        own.symlink_to(own)
+    else:
+        own.mkdir(parents=True)
+        (home / ".maia").mkdir(parents=True)
+        os.mkfifo(own / "settings.json")
+        os.mkfifo(home / ".maia" / "trusted.json")
+        os.mkfifo(home / ".maia" / "settings.json")
+    assert trust_state(own.parent, home).verdict == "trusted"
+    assert RuleJudge(Place(own.parent, home)).rules.rules == ()

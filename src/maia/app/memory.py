@@ -10,11 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
+from maia.core.fileread import read_bounded
 from maia.core.types import JsonObject
 from maia.llm.endpoint import Endpoint
 from maia.llm.models import ModelInfo, described
 
 _LISTED_AT_MOST = 500
+_MAX_BYTES = 4_000_000
 
 
 class Remembered:
@@ -55,7 +57,7 @@ class Remembered:
         if self._data is None:
             self._data = {}
             with suppress(OSError, ValueError, RecursionError):
-                found = json.loads(self._path.read_bytes())
+                found = json.loads(read_bounded(self._path, _MAX_BYTES))
                 self._data = cast(JsonObject, found) if isinstance(found, dict) else {}
         return self._data
 

@@ -37,6 +37,7 @@ from maia.core.events import (
     WireEvent,
     WireFailed,
 )
+from maia.core.fileread import read_bounded
 from maia.core.types import (
     AssistantMessage,
     AssistantPart,
@@ -54,6 +55,8 @@ from maia.core.types import (
 )
 from maia.llm.endpoint import OFFLINE
 
+_MAX_BYTES = 10_000_000
+
 Action: TypeAlias = tuple[str, JsonValue]
 Answer: TypeAlias = tuple[Action, ...]
 
@@ -65,7 +68,7 @@ def read_script(script: str) -> tuple[Answer, ...]:
     """
     inline = script.lstrip().startswith(("{", "["))
     try:
-        text = script if inline else Path(script).expanduser().read_text("utf-8-sig")
+        text = script if inline else read_bounded(Path(script).expanduser(), _MAX_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise SettingsProblem("offline.script_unreadable", file=script, reason=reason) from None

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from maia.core.fileread import read_bounded
+
+_POINTER_BYTES: Final = 65_536
+
 SECRETS: Final = (
     ".ssh",
     ".gnupg",
@@ -202,14 +206,19 @@ def git_folders(folder: Path) -> Sequence[Path]:
 def _linked_git_folders(entry: Path) -> Sequence[Path]:
     """gitrepository-layout(5): `.git` of a worktree or submodule is a file, `commondir` names the shared folder."""
     try:
-        first, _, target = entry.read_text(encoding="utf-8", errors="replace").partition(":")
+        first, _, target = _line_of(entry).partition(":")
         own = (entry.parent / target.strip()).resolve(strict=True)
         if first != "gitdir" or not (own / "HEAD").is_file():
             return ()
         common = own / "commondir"
         if not common.is_file():
             return (own,)
-        shared = (own / common.read_text(encoding="utf-8", errors="replace").strip()).resolve(strict=True)
-    except OSError:
+        shared = (own / _line_of(common)).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a NUL byte
         return ()
     return (own, shared) if (shared / "HEAD").is_file() else (own,)
+
+
+def _line_of(file: Path) -> str:
+    """What a pointer file of git says."""
+    return read_bounded(file, _POINTER_BYTES).decode("utf-8", "replace").strip()
