@@ -266,3 +266,15 @@ def test_a_dumb_terminal_still_works(place: Place) -> None:
         term.until("offline")
         send(term, "/exit")
         term.until("code 0")
+
+
+def test_a_file_named_with_the_request_may_be_edited_without_another_read(place: Place) -> None:
+    (place.folder / "a.txt").write_text("old words\n")
+    change = {"path": "a.txt", "old_string": "old", "new_string": "new"}
+    with fake_llm("tool", tool_name="Edit", tool_args=json.dumps(change)) as fake:
+        place.settings(LiteLLM_URL=fake.url, model="fake-model", permissions={"allow": ["Edit"]})
+        with maia(place) as term:
+            term.until(HINT["en"])
+            send(term, "change @a.txt please")
+            term.until("✓ Edit")
+    assert (place.folder / "a.txt").read_text() == "new words\n"

@@ -16,8 +16,8 @@ from maia.app.rules import FolderRules
 from maia.app.undo import SessionUndo
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
-from maia.core.ports import Hands, ToolMemory
-from maia.core.types import Reason
+from maia.core.ports import FileState, Hands, ToolMemory
+from maia.core.types import Attachment, Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
 from maia.engine.setup import BangOutcome, CallContext, Config, Setup
@@ -81,6 +81,7 @@ def build_conversation(ground: Ground) -> Conversation:
             hands=builder.hands,
             undo=builder.undo,
             renamed=builder.renamed,
+            seen=builder.seen,
             bang=builder.bang,
             price=models.price,
             tally=_tally() if person else None,
@@ -208,6 +209,10 @@ class _Builder:
             os.rename(source, target)
             if new in self._states:
                 self._states[new] = replace(self._states[new], changes=Changes(target))
+
+    def seen(self, session: str, item: Attachment) -> None:
+        """The model has this file whole: an edit needs no Read before it, unless the file changed since."""
+        self._state(session).reads.note(Path(item.path), FileState(len(item.text), 0, item.digest))
 
     async def bang(self, command: str, emit: Callable[[str], None], stop: asyncio.Event) -> BangOutcome:
         """Run what a person typed after `!` (T4.01)."""

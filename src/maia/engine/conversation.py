@@ -188,6 +188,9 @@ class Conversation:
             (*transcript.pending, *submission.attachments),
             merged=bool(messages) and isinstance(messages[-1], UserMessage),
         )
+        for item in said.attachments:
+            if item.path:
+                self._setup.seen(self.name, item)
         asked = 0
 
         def emit(event: Event) -> None:

@@ -7,10 +7,10 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 from unicodedata import normalize
 
 from maia.core.events import Notice
+from maia.core.filewrite import digest
 from maia.core.text import cut_middle
 from maia.core.types import Attachment, Submission
 from maia.i18n.formats import size
@@ -172,7 +172,7 @@ def _add_file(shown: str, path: Path, lines: Range | None, join: _Join) -> None:
             join.warn("term.attach.no_such_lines", path=shown, first=lines[0], total=total)
             return
         text, shown = chosen, f"{shown}:{lines[0]}" + (f"-{lines[1]}" if lines[1] > lines[0] else "")
-    _keep("file", shown, text, join)
+    _keep(Attachment("file", shown, text, path=str(path) if lines is None else "", digest=digest(data)), join)
 
 
 def _read(path: Path, limit: int) -> tuple[bytes, int]:
@@ -216,18 +216,19 @@ def _chosen(text: str, lines: Range) -> tuple[str | None, int]:
     return ("\n".join(parts[first - 1 : last]), total) if first <= total else (None, total)
 
 
-def _keep(kind: Literal["file", "folder"], shown: str, text: str, join: _Join) -> None:
-    cut = cut_middle(text, join.limits.file_chars)
+def _keep(whole: Attachment, join: _Join) -> None:
+    """Add what fits of an attachment; one that is cut no longer counts as seen whole."""
+    shown, cut = whole.source, cut_middle(whole.text, join.limits.file_chars)
     room = join.limits.message_chars - join.chars
     kept, cut_chars = cut.text, cut.cut_chars
     if len(kept) > room:
-        last = cut_middle(text, room)
+        last = cut_middle(whole.text, room)
         kept, cut_chars = last.text[:room], last.cut_chars
         join.warn("term.attach.over_total", path=shown)
     elif cut_chars:
         join.warn("term.attach.cut", path=shown, n=cut_chars)
     join.chars = join.limits.message_chars if len(cut.text) > room else join.chars + len(kept)
-    join.attachments.append(Attachment(kind, shown, kept, cut_chars))
+    join.attachments.append(Attachment(whole.kind, shown, kept, cut_chars) if cut_chars else whole)
 
 
 def _add_folder(shown: str, path: Path, join: _Join) -> None:
@@ -237,7 +238,7 @@ def _add_folder(shown: str, path: Path, join: _Join) -> None:
         join.warn("term.attach.unreadable", path=shown, problem=problem.strerror or type(problem).__name__)
         return
     text = "\n".join([*names, f"[… {more} more entries left out …]"] if more else names)
-    _keep("folder", shown, text, join)
+    _keep(Attachment("folder", shown, text), join)
 
 
 def _entries(path: Path, limit: int) -> tuple[list[str], int]:

@@ -40,8 +40,11 @@ class FileDiff:
     end_only: bool = False
 
 
-def compare(before: str, after: str, context: int = _CONTEXT) -> FileDiff:
-    """The rows between two whole texts. Only LF ends a line; a CR before it is not shown unless it is the change."""
+def compare(before: str, after: str, context: int = _CONTEXT, first_line: int = 1) -> FileDiff:
+    """The rows between two texts that begin at `first_line` of the file.
+
+    Only LF ends a line; a CR before it is not shown unless it is the change.
+    """
     old, new = _lines(before), _lines(after)
     rows: list[DiffRow] = []
     added = removed = 0
@@ -51,10 +54,10 @@ def compare(before: str, after: str, context: int = _CONTEXT) -> FileDiff:
         for tag, old_from, old_to, new_from, new_to in hunk:
             taken, given = _shown(old[old_from:old_to], new[new_from:new_to])
             if tag == "equal":
-                rows += [DiffRow("same", new_from + n + 1, text) for n, text in enumerate(given)]
+                rows += [DiffRow("same", new_from + n + first_line, text) for n, text in enumerate(given)]
                 continue
-            rows += [DiffRow("old", old_from + n + 1, text) for n, text in enumerate(taken)]
-            rows += [DiffRow("new", new_from + n + 1, text) for n, text in enumerate(given)]
+            rows += [DiffRow("old", old_from + n + first_line, text) for n, text in enumerate(taken)]
+            rows += [DiffRow("new", new_from + n + first_line, text) for n, text in enumerate(given)]
             removed += len(taken)
             added += len(given)
     return FileDiff(tuple(rows), added, removed, end_only=not rows and before != after)
@@ -116,7 +119,7 @@ def stat(added: int, removed: int) -> str:
 
 def diff_lines(block: DiffBlock, look: Look, say: Words, *, max_rows: int | None = MAX_ROWS) -> list[Line]:
     """The rows of a change, `max_rows` screen rows at most, then how many lines more there are."""
-    diff = compare(block.before, block.after)
+    diff = compare(block.before, block.after, first_line=block.first_line)
     if diff.end_only:
         return wrap(line(Span("  " + look.text(say("term.diff.end_only")), "muted")), look.width)
     digits = max((len(str(row.number)) for row in diff.rows), default=1)

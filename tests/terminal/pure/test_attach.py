@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.events import Notice
+from maia.core.filewrite import digest
 from maia.core.types import Attachment, Submission
 from maia.terminal.attach import Joined, Limits, join_files, looks_like_path
 from maia.terminal.line import Text, parse
@@ -28,6 +29,10 @@ def keys(found: Joined) -> list[str]:
     return [notice.key.removeprefix("term.attach.") for notice in found.notices]
 
 
+def whole(tree: Path, name: str, text: str) -> Attachment:
+    return Attachment("file", name, text, path=str(tree / name), digest=digest(text.encode()))
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     (tmp_path / "src").mkdir()
@@ -43,9 +48,18 @@ def test_a_file_goes_with_the_text_which_stays_as_typed(tree: Path) -> None:
     assert joined("lis @src/a.py, puis @b.md.", tree) == Joined(
         Submission(
             "lis @src/a.py, puis @b.md.",
-            (Attachment("file", "src/a.py", "one\ntwo\nthree\nfour\n"), Attachment("file", "b.md", "b")),
+            (
+                whole(tree, "src/a.py", "one\ntwo\nthree\nfour\n"),
+                whole(tree, "b.md", "b"),
+            ),
         )
     )
+
+
+def test_only_a_file_that_goes_whole_counts_as_seen(tree: Path) -> None:
+    (tree / "long.txt").write_text("x" * 60_000)
+    sent = joined("@src/a.py:2 @long.txt @b.md", tree).submission.attachments
+    assert [item.path for item in sent] == ["", "", str(tree / "b.md")]
 
 
 SPELLINGS = [

@@ -110,3 +110,8 @@ def test_big_files_are_compared_in_time() -> None:
     diff_lines(DiffBlock("a", "", "x" * 1_000_000), Look(), FR)
     assert (diff.added, diff.removed) == (60_000, 60_000)
     assert time.process_time() - began < 4
+
+
+def test_a_part_of_a_long_file_keeps_its_line_numbers() -> None:
+    rows = compare("a\nb\nc\n", "a\nB\nc\n", first_line=41).rows
+    assert [(row.kind, row.number) for row in rows] == [("same", 41), ("old", 42), ("new", 42), ("same", 43)]
