@@ -294,9 +294,15 @@ def _database(words: Words) -> list[Barrier]:
     return [Barrier("blind", "perm.why.runs", found.source)] if found else []
 
 
+_MAKE_RUNS = (
+    r"(?:SHELL|\.SHELLFLAGS|MAKEFILES|MAKE)[:?+]*="
+    r"|(?:CC|CXX|LD|AR)[:?+]*=(?![\w./-]*(?:gcc|g\+\+|clang|cc|c\+\+|ld|ar)\b)"
+)
+
+
 def _make(words: Words) -> list[Barrier]:
     shell = next(
-        (word for word in words[1:] if re.match(r"(?:SHELL|\.SHELLFLAGS|MAKEFILES|CC|CXX|MAKE)[:?+]*=", word.text)),
+        (word for word in words[1:] if re.match(_MAKE_RUNS, word.text)),
         None,
     )
     return [Barrier("blind", "perm.why.assignment", shell.source.partition("=")[0])] if shell else []
