@@ -388,12 +388,12 @@ async def test_a_model_that_repeats_itself_is_told_so(tmp_path: Path) -> None:
     assert "3 times in a row" in reminders[0]
 
 
-async def test_the_context_is_measured_before_each_request_and_after_each_series_of_results(tmp_path: Path) -> None:
+async def test_the_context_is_measured_before_each_request_after_each_answer_and_after_results(tmp_path: Path) -> None:
     wire = FakeWire(call_answer(call("T")), text_answer("ok"))
     talk = await opened(conversation(tmp_path, wire, FakeTool("T"), tally=counting()))
     events = await play(talk, "go")
     where = [names(events)[n - 1] for n, event in enumerate(events) if isinstance(event, ContextMeasured)]
-    assert where == ["StepStarted", "ToolCallFinished", "StepStarted"]
+    assert where == ["StepStarted", "Answered", "ToolCallFinished", "StepStarted", "Answered"]
     tokens = [event.tokens for event in events if isinstance(event, ContextMeasured)]
     assert tokens == sorted(tokens)
     await talk.close()

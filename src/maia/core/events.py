@@ -3,7 +3,8 @@
 The order of a turn, as a grammar (`*` any number, `?` at most one):
 
     turn  = TurnStarted UserSaid? (Notice | step)* TurnEnded
-    step  = StepStarted ContextMeasured? RetryScheduled* delta* Answered? call* Reminded? limit? ContextMeasured?
+    step  = StepStarted ContextMeasured? RetryScheduled* delta* (Answered ContextMeasured?)? call* Reminded?
+            ContextMeasured? limit?
     delta = ReasoningDelta | TextDelta | ToolCallDrafted
     call  = (ApprovalRequested ApprovalAnswered)? ToolCallStarted? ToolOutput* ToolCallFinished
     limit = LimitReached ApprovalAnswered
@@ -121,7 +122,8 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True)
 class ContextMeasured:
-    """How full the window is. Before a request it counts what will be sent; after results, what would be sent next.
+    """How full the window is. Before a request it counts what will be sent; after an answer and after results, what
+    would be sent next.
 
     `window` is None when nobody knows it.
     """

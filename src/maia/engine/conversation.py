@@ -389,7 +389,7 @@ class Conversation:
             raise MaiaError("turn.no_counter")
         transcript = self.transcript
         return view_context(
-            self._assembler(), transcript.messages(), tuple(transcript.pending), draft, self._model.window, tally
+            self._assembler(), transcript.so_far(), tuple(transcript.pending), draft, self._model.window, tally
         )
 
     def _measure(self) -> ContextMeasured:

@@ -82,6 +82,10 @@ class Transcript:
         """What would be sent now. A call still open, or cut off by a crash, counts with a result that says so."""
         return (*self._messages, *self._unfinished())
 
+    def so_far(self) -> tuple[Message, ...]:
+        """What is there to be counted (T3.02): as `messages`, without words for results that are still to come."""
+        return (*self._messages, *self._unfinished(only_known=True))
+
     def apply(self, event: Event) -> None:
         """Take one event in."""
         match event:
@@ -164,16 +168,16 @@ class Transcript:
         self._open_calls = {}
         self._results.clear()
 
-    def _unfinished(self) -> list[Message]:
+    def _unfinished(self, *, only_known: bool = False) -> list[Message]:
         rest: list[Message] = []
         if self._open_text:
             rest.append(AssistantMessage((TextPart("".join(self._open_text)),), *self._asked))
-        if self._open_calls:
-            missing = ToolResultPart("", "", INTERRUPTED, True)
-            results = [
-                self._results.get(call_id) or ToolResultPart(call_id, call.name, missing.text, True)
-                for call_id, call in self._open_calls.items()
-            ]
+        results = [
+            self._results.get(call_id) or ToolResultPart(call_id, call.name, INTERRUPTED, True)
+            for call_id, call in self._open_calls.items()
+            if call_id in self._results or not only_known
+        ]
+        if results:
             rest.append(ToolMessage(tuple(results)))
         return rest
 

@@ -154,6 +154,7 @@ class _Turn:
             self._keep(end)
         else:
             self._take(end)
+            self._measure()
         return end
 
     async def _stream(self, shown: _Shown) -> WireAnswer | WireFailed:
