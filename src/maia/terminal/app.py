@@ -30,7 +30,7 @@ from maia.terminal.external import edit_text
 from maia.terminal.fileindex import FileIndex
 from maia.terminal.history import History
 from maia.terminal.line import Command, parse
-from maia.terminal.render import RenderState, live_lines_of, render, status_of
+from maia.terminal.render import RenderState, flush, live_lines_of, render, status_of
 from maia.terminal.screen import Screen
 from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, wrap_text
 from maia.terminal.zones import TAIL_ROWS
@@ -154,6 +154,8 @@ class App:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None
+        if self.state.working:  # a turn that failed without its end
+            self.show(flush(self.state, self.look, self.say))
         self._finished(task)
         if self._queue and not self._code.done():
             self._begin(self._send(*self._queue.pop(0)))
@@ -163,7 +165,7 @@ class App:
         if asked is not None:
             self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
         self._loop.call_later(_SOON, self._screen.refresh)
-        await self.draw(self.conversation.open())
+        await self.draw(self.conversation.open(), stored=True)
         self._opened = True
         if not self.conversation.model:
             await self._actions.choose_model()
@@ -200,24 +202,30 @@ class App:
 
     # Events
 
-    async def draw(self, events: AsyncIterator[Event]) -> None:
-        """Draw events until they end, without ever holding up the keys."""
+    async def draw(self, events: AsyncIterator[Event], *, stored: bool = False) -> None:
+        """Draw events until they end, without ever holding up the keys.
+
+        Those of a `stored` session ask nothing again, and a turn that was cut there is closed as it is.
+        """
         count = 0
         async for event in events:
-            await self._show_event(event)
+            await self._show_event(event, stored=stored)
             count += 1
             if self._screen.behind > _BACKLOG:
                 await self._screen.drain()
             elif count % 32 == 0:
                 await asyncio.sleep(0)
+        if stored:
+            await self._log(flush(self.state, self.look, self.say))
         await self._screen.drain()
 
-    async def _show_event(self, event: Event) -> None:
+    async def _show_event(self, event: Event, *, stored: bool = False) -> None:
         if isinstance(event, Answered) and sum(len(getattr(part, "text", "")) for part in event.message.parts) > _BIG:
             rows = await asyncio.to_thread(render, event, self.state, self.look, self.say)
         else:
             rows = render(event, self.state, self.look, self.say)
-        self._watch(event)
+        if not stored:
+            self._watch(event)
         await self._log(rows)
 
     async def _log(self, rows: Sequence[Line]) -> None:

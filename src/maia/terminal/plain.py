@@ -21,7 +21,7 @@ from maia.terminal.banner import banner_lines
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.history import History
 from maia.terminal.loop import run_to_end
-from maia.terminal.render import RenderState, render, status_of
+from maia.terminal.render import RenderState, flush, render, status_of
 from maia.terminal.spans import Line, line, text_of
 from maia.terminal.tty import as_given
 
@@ -106,7 +106,7 @@ class PlainDoor:
         asked = self.conversation.trust_needed()
         if asked is not None:
             self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
-        await self.draw(self.conversation.open())
+        await self.draw(self.conversation.open(), stored=True)
         if not self.conversation.model:
             await self._actions.choose_model()
 
@@ -173,14 +173,18 @@ class PlainDoor:
         kept = [row for row in rows if not self._look.screen_reader or text_of(row).strip()]
         self._write("".join(to_ansi(row, self._look) + "\n" for row in kept))
 
-    async def draw(self, events: AsyncIterator[Event]) -> None:
-        """Print events until they end."""
+    async def draw(self, events: AsyncIterator[Event], *, stored: bool = False) -> None:
+        """Print events until they end (see `App.draw`)."""
         async for event in events:
-            self._show_event(event)
+            self._show_event(event, stored=stored)
             await asyncio.sleep(0)
+        if stored:
+            self.show(flush(self.state, self._look, self.say))
 
-    def _show_event(self, event: Event) -> None:
+    def _show_event(self, event: Event, *, stored: bool = False) -> None:
         self.show(render(event, self.state, self._look, self.say))
+        if stored:
+            return
         match event:
             case ApprovalRequested():
                 self._question(event.approval_id, questions.approval(event, self.say))

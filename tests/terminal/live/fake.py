@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from maia.core.errors import NotConfigured
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -191,6 +192,14 @@ class FakeConversation:
         yield UserSaid("loaded request")
         yield Answered(AssistantMessage((TextPart("loaded **answer**"),)), "end", "stop", None, Cost())
         yield TurnEnded("finished", "end", "stop", None, Cost(), self.model, "litellm", 1, 0, 0, 0.4)
+        if "cut" in name:
+            yield TurnStarted(2, self.model, "litellm")
+            yield UserSaid("cut request")
+            yield StepStarted(1)
+            async for event in _ask(self, "ask"):
+                yield event
+                if isinstance(event, ApprovalRequested):
+                    return
 
     def rename(self, name: str) -> Event:
         self.name = name
@@ -298,6 +307,12 @@ async def _crash(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
     raise RuntimeError("crash")
 
 
+async def _refused(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
+    await talk.pause()
+    yield ToolCallStarted("c", "Bash", {"command": "x"}, "x")
+    raise NotConfigured("screen.no_models")
+
+
 async def _stuck(_talk: FakeConversation, _: str) -> AsyncIterator[Event]:
     yield TextDelta("waiting for a name server")
     await asyncio.to_thread(time.sleep, 60)
@@ -311,6 +326,7 @@ _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
     "limit": _limit,
     "crash": _crash,
     "stuck": _stuck,
+    "refused": _refused,
 }
 
 

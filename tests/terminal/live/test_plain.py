@@ -119,3 +119,12 @@ def test_lines_typed_ahead_are_sent_one_after_the_other_and_answer_no_question(t
         term.expect("Contexte")
         term.expect("three")
         term.expect("Contexte")
+
+
+def test_a_stored_turn_that_was_cut_asks_nothing(tmp_path: Path) -> None:
+    with plain(tmp_path, **QUIET) as term:
+        term.expect_exact("\n> ")
+        term.sendline("/load session_cut")
+        term.expect("cut request")
+        term.expect_exact("\n> ")
+        assert "Répondez" not in term.before

@@ -619,3 +619,25 @@ def test_leaving_does_not_wait_for_a_thread_that_is_stuck(tmp_path: Path) -> Non
         term.type("stty -a | grep -o ' icanon'")
         term.keys("Enter")
         term.until(" icanon")
+
+
+def test_a_stored_turn_that_was_cut_asks_nothing_and_leaves_nothing_running(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("/load session_cut")
+        term.keys("Enter")
+        term.until(lambda rows: idle(rows) and any(row.startswith("~ Bash") for row in rows))
+        time.sleep(0.5)
+        assert not any("ASK" in row for row in term.past())
+        assert HINT in term.rows()[-3]
+
+
+def test_an_error_in_the_middle_of_a_turn_is_told_and_the_prompt_comes_back(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("refused")
+        term.keys("Enter")
+        rows = term.until(lambda rows: idle(rows) and any(row.startswith("FAIL") for row in rows))
+        assert HINT in rows[-3]
+        assert any("→" in row for row in rows)
+        said(term, "again")
