@@ -100,7 +100,9 @@ class Command:
 
     @property
     def shown(self) -> str:
-        return " ".join([*(a.source for a in self.assignments), self.source]).strip()
+        """As written, with the assignments before it (those of `export` stand among its words already)."""
+        words = [word.source for word in self.words if word.source]
+        return " ".join([*(a.source for a in self.assignments if a.source not in words), *words])
 
 
 RedirectKind: TypeAlias = Literal["read", "write", "both"]

@@ -49,7 +49,7 @@ MAX_COMMANDS: Final = 1_000
 """Commands beyond this are not read: it asks."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def analyse(script: str) -> Script:
     """What a bash command line does. Never raises; a script that cannot be read has a `firm` barrier."""
     return _analyse_from(script, START, 0)
