@@ -58,7 +58,10 @@ def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Grou
 
 
 def _folder(name: str, launch: Path) -> Path:
-    path = (launch / Path(name).expanduser()).resolve()
+    try:
+        path = (launch / Path(name).expanduser()).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, no such user; ValueError: a NUL byte
+        raise UsageProblem("cli.bad_dir", path=name) from None
     if not path.is_dir():
         raise UsageProblem("cli.bad_dir", path=name)
     return path
@@ -98,6 +101,25 @@ def endpoint_models(ground: Ground) -> EndpointModels:
     wish = Wish(ground.options.model, ground.options.prompt is None)
     remembered = Remembered(ground.folders.config / "models.json")
     return EndpointModels(ground.rules.current, wish, ground.env, ground.say, remembered)
+
+
+def look_for_wall(ground: Ground) -> WallFound:
+    """The wall around commands that the settings ask for and this machine has. Blocks; reads nothing before."""
+    from maia.sandbox.places import Places
+    from maia.sandbox.wall import find_wall
+
+    sandbox, folders = ground.rules.settings.sandbox, ground.folders
+    return find_wall(
+        sandbox.mode,
+        Places(
+            folders.launch,
+            folders.home,
+            ground.add_dirs,
+            tuple(Path(path).expanduser() for path in sandbox.writable),
+            tuple(Path(path).expanduser() for path in sandbox.readable),
+            sandbox.network,
+        ),
+    )
 
 
 def _resumed(options: Options, sessions: Sessions) -> str | None:
@@ -248,26 +270,9 @@ class _Builder:
         return self._states[session]
 
     def _new_processes(self) -> LocalProcesses:
-        ground = self._ground
-
-        def look() -> WallFound:
-            from maia.sandbox.places import Places
-            from maia.sandbox.wall import find_wall  # reads nothing until a command runs
-
-            sandbox = self.settings.sandbox
-            return find_wall(
-                sandbox.mode,
-                Places(
-                    ground.folders.launch,
-                    ground.folders.home,
-                    ground.add_dirs,
-                    tuple(Path(path).expanduser() for path in sandbox.writable),
-                    tuple(Path(path).expanduser() for path in sandbox.readable),
-                    sandbox.network,
-                ),
-            )
-
-        return LocalProcesses(self._outputs, look, on_notice=self._tell, shown=self.settings.sandbox.env)
+        return LocalProcesses(
+            self._outputs, lambda: look_for_wall(self._ground), on_notice=self._tell, shown=self.settings.sandbox.env
+        )
 
     def _tell(self, reason: Reason) -> None:
         """What the sandbox has to say once, when the first command runs."""

@@ -41,7 +41,7 @@ def _models(options: Options, say: Catalogue) -> int:
 
 
 def _doctor(options: Options, say: Catalogue) -> int:
-    from maia.app.machine import doctor
+    from maia.app.checkup import doctor
 
     return doctor(options, say)
 
@@ -53,7 +53,7 @@ def _sessions(options: Options, say: Catalogue) -> int:
 
 
 SUBCOMMANDS: dict[str, Subcommand] = {
-    "permissions": Subcommand("permissions check TOOL VALUE [--cwd DIR] [--settings FILE] [--json]", _permissions),
+    "permissions": Subcommand("permissions check TOOL VALUE [--cwd DIR] [--settings FILE …] [--json]", _permissions),
     "sessions": Subcommand("sessions list | show NAME | export NAME [FILE]", _sessions),
     "models": Subcommand("models [--json]", _models),
     "doctor": Subcommand("doctor [--json]", _doctor),

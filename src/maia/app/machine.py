@@ -1,4 +1,4 @@
-"""The commands for scripts: permissions, tokens, models, doctor, sessions (decisions §11)."""
+"""The commands for scripts: permissions, tokens, models, sessions (decisions §11)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import localtime, strftime
-from typing import TYPE_CHECKING
 
 from maia.app.build import Ground, endpoint_models, lay_ground
 from maia.app.cli import SUBCOMMANDS
 from maia.core.errors import SessionProblem, UsageProblem
+from maia.core.events import Notice
 from maia.core.text import visible
-from maia.core.types import JsonObject, JsonValue
+from maia.core.types import JsonValue
 from maia.engine.export import markdown, write_markdown
 from maia.engine.transcript import Transcript
 from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
 from maia.store.sessions import Sessions
+from maia.terminal.endings import notice_lines
+from maia.terminal.headless import show, stream_look
 from maia.terminal.options import Options
 
-if TYPE_CHECKING:
-    from maia.llm.doctor import Check
+MANY = 100
+"""Files that may follow `--settings`: `--settings A B` is the same as `--settings A --settings B`."""
 
 
 def _words(options: Options, least: int, most: int) -> tuple[str, ...]:
@@ -43,17 +45,20 @@ def permissions(options: Options, say: Catalogue) -> int:
     """`maia permissions check TOOL VALUE`: what the rules decide, without doing anything."""
     from maia.permissions.check import check
 
-    action, tool, *rest = _words(options, 2, 3)
+    most = 3 + (MANY if options.settings else 0)
+    action, tool, *rest = _words(options, 2, most)
     if action != "check":
         raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["permissions"].usage)
-    value = sys.stdin.buffer.read().decode("utf-8", "replace") if rest == ["-"] else "".join(rest)
-    folders = find_folders({**os.environ, **({"MAIA_CWD": options.cwd} if options.cwd else {})})
+    value, files = "".join(rest[:1]), (*options.settings, *rest[1:])
+    if value == "-":
+        value = sys.stdin.buffer.read().decode("utf-8", "replace")
+    folders = find_folders({**os.environ, **({"MAIA_CWD": folder_of(options.cwd)} if options.cwd else {})})
     found = check(
         tool,
         value,
         cwd=folders.launch,
         home=folders.home,
-        settings_files=[Path(name) for name in options.settings],
+        settings_files=[Path(name) for name in files],
         say=say,
     )
     if options.as_json:
@@ -61,6 +66,13 @@ def permissions(options: Options, say: Catalogue) -> int:
     else:
         print(f"{str(found['verdict']).upper()}  {visible(str(found['reason']))}")
     return 0
+
+
+def folder_of(name: str) -> str:
+    """A folder named by an option. Raises `UsageProblem` when there is none."""
+    if not Path(name).is_dir():
+        raise UsageProblem("cli.bad_dir", path=name)
+    return name
 
 
 def tokens(options: Options, _say: Catalogue) -> int:
@@ -76,13 +88,24 @@ def tokens(options: Options, _say: Catalogue) -> int:
     return 0
 
 
+def tell_problems(ground: Ground, more: Sequence[Notice]) -> None:
+    """What is wrong with settings, rules and servers, on standard error: standard output is for the answer (T1.10)."""
+    err = sys.stderr
+    look = stream_look(os.environ, err)
+    for notice in (*ground.folders.notices, *ground.rules.notices(), *more):
+        if notice.level != "info":
+            show(notice_lines(notice, look, ground.say), look, err)
+
+
 def models(options: Options, say: Catalogue) -> int:
     """`maia models`: one row a model; a server that does not answer is told on standard error."""
     _words(options, 0, 0)
     ground = lay_ground(options, os.environ, say)
 
     async def rows() -> int:
-        found, failures = await endpoint_models(ground).rows()
+        known = endpoint_models(ground)
+        found, failures = await known.rows()
+        tell_problems(ground, await known.problems())
         if options.as_json:
             _print_json(found)
         else:
@@ -94,30 +117,6 @@ def models(options: Options, say: Catalogue) -> int:
         return 1 if failures else 0
 
     return asyncio.run(rows())
-
-
-def doctor(options: Options, say: Catalogue) -> int:
-    """`maia doctor`: what is configured and whether it works; exit code 1 when something failed."""
-    _words(options, 0, 0)
-    ground = lay_ground(options, os.environ, say)
-
-    async def rows() -> int:
-        checks = await endpoint_models(ground).checks()
-        found = [_check_row(ground, check) for check in checks]
-        if options.as_json:
-            _print_json(found)
-        else:
-            for row in found:
-                print(f"{row['state']!s:<8}{row['endpoint']}  {row['check']}: {row['words']}")
-        return 1 if any(row["state"] == "fail" for row in found) else 0
-
-    return asyncio.run(rows())
-
-
-def _check_row(ground: Ground, check: Check) -> JsonObject:
-    from maia.llm.doctor import check_row
-
-    return {**check_row(check), "words": visible(ground.say(check.reason.key, **check.reason.values))}
 
 
 def sessions(options: Options, say: Catalogue) -> int:

@@ -138,8 +138,12 @@ class EndpointModels:
         failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
         return [model_row(model) for model in listing.models], failures
 
+    async def problems(self) -> tuple[Notice, ...]:
+        """What is wrong with what the settings and the environment say about servers."""
+        return (await self._endpoints()).notices
+
     async def checks(self) -> list[Check]:
-        """What `maia doctor` finds about every endpoint."""
+        """What `maia doctor` finds about every endpoint; nothing where none is configured or found."""
         from maia.llm.doctor import check_endpoint
 
         found = await self._endpoints()

@@ -98,14 +98,14 @@ class Sessions:
         """The records of a session. Raises `SessionProblem` when there is none of that name, with the nearest ones."""
         path = self.path(name)
         if not path.is_file():
-            raise SessionProblem("session.unknown", name=name, known=", ".join(self._nearest(name)))
+            raise self._unknown(name)
         return read_records(path)
 
     def open(self, name: str, now: datetime) -> tuple[JsonlJournal, bool]:
         """Open a session to go on with it. When another process writes it, go on in a copy: (journal, is a copy)."""
         path = self.path(name)
         if not path.is_file():
-            raise SessionProblem("session.unknown", name=name, known=", ".join(self._nearest(name)))
+            raise self._unknown(name)
         try:
             return JsonlJournal(path), False
         except SessionBusy:
@@ -131,10 +131,13 @@ class Sessions:
         infos = self.list()
         return infos[0].name if infos else None
 
-    def _nearest(self, name: str) -> list[str]:
+    def _unknown(self, name: str) -> SessionProblem:
         import difflib
 
-        return difflib.get_close_matches(name, [info.name for info in self.list()], n=3, cutoff=0.4)
+        near = difflib.get_close_matches(name, [info.name for info in self.list()], n=3, cutoff=0.4)
+        if near:
+            return SessionProblem("session.unknown_near", name=name, known=", ".join(near))
+        return SessionProblem("session.unknown", name=name)
 
 
 def _info(path: Path) -> SessionInfo:
