@@ -170,6 +170,9 @@ def test_a_shell_command_and_a_file_go_with_the_request(place: Place) -> None:
             term.until(HINT["en"])
             send(term, "!echo from the shell")
             term.until("from the shell")
+            send(term, "!exit 3")
+            rows = "\n".join(term.until("failed · exit code: 3"))
+            assert rows.count("exit code") == 1  # of the failure only, and once
             send(term, "what do @notes.txt and the command say?")
             term.until("Hello from the fake model.")
         content = json.dumps(fake.chats()[0]["messages"][-1])

@@ -49,12 +49,13 @@ def test_quotes_around_the_whole_command_are_taken_off(typed: str, command: str)
 
 def test_the_output_is_shown_in_order_and_goes_with_the_next_request(tmp_path: Path) -> None:
     end, shown = bang(tmp_path, "'echo a; echo b >&2'")
-    assert (shown, end.state) == ("a\nb\n", "")
+    assert (shown, end.shown, end.state) == ("a\nb\n", "a\nb", "")
     assert end.attachment == Attachment("command", "echo a; echo b >&2", "a\nb\n[code de sortie : 0]")
 
 
 def test_a_failure_shows_its_exit_code(tmp_path: Path) -> None:
     end, _ = bang(tmp_path, "exit 3")
+    assert end.shown == ""
     assert (end.state, end.attachment.text) == ("code de sortie : 3", "[code de sortie : 3]")
 
 

@@ -248,7 +248,7 @@ class _Builder:
             on_output=emit,
             stop=stop,
         )
-        return BangOutcome(end.attachment, not end.state, end.attachment.text, end.state)
+        return BangOutcome(end.attachment, not end.state, end.shown, end.state)
 
     def trust_needed(self) -> Trust | None:
         return self._rules.trust_needed()

@@ -24,11 +24,13 @@ _SHORTEST_SECRET: Final = 8
 class BangEnd:
     """How it ended, and what goes with the next request.
 
-    `state` is the line to show under the output, without brackets; empty when it simply ended well.
+    `shown` is what the person sees of the output. `state` is how it ended, without brackets; empty when it simply ended
+    well. The attachment holds both, for the model.
     """
 
     end: ProcessEnd
     attachment: Attachment
+    shown: str
     state: str
 
 
@@ -62,10 +64,11 @@ async def run_bang(
     failed = end.state != "exited" or end.exit_code != 0
     state = _state(end, say)
     text = _masked(visible(end.output.rstrip("\n")), environment)
-    notes = [text, say("bang.left_running", n=end.leftovers) if end.leftovers else "", f"[{state}]"]
+    notes = [text, say("bang.left_running", n=end.leftovers) if end.leftovers else ""]
+    shown = "\n".join(note for note in notes if note)
     cut_chars = max(0, end.total_chars - MAX_CHARS)
-    attachment = Attachment("command", command, "\n".join(note for note in notes if note), cut_chars)
-    return BangEnd(end, attachment, state if failed else "")
+    attachment = Attachment("command", command, f"{shown}\n[{state}]".lstrip("\n"), cut_chars)
+    return BangEnd(end, attachment, shown, state if failed else "")
 
 
 def _state(end: ProcessEnd, say: Say) -> str:
