@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 
 def main() -> int:
@@ -10,8 +11,9 @@ def main() -> int:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from maia import __version__
 
-        print(f"maia {__version__}")
-        return 0
+        with suppress(OSError):  # a full disk is told below
+            print(f"maia {__version__}", flush=True)
+            return 0
     from maia.app.cli import run
 
     return run(sys.argv[1:])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +12,7 @@ from maia.core.errors import MaiaError, UsageProblem
 from maia.core.ports import Say
 from maia.i18n.catalogue import Catalogue, choose_language
 from maia.terminal.options import TABLE, Options, parse
+from maia.terminal.streams import give_up, hold_standard_streams, output_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +64,40 @@ SUBCOMMANDS: dict[str, Subcommand] = {
 
 def run(argv: Sequence[str]) -> int:
     """Run maia with these words. Every error ends as words for a person and an exit code, never as a traceback."""
+    hold_standard_streams()
     say = _words(argv)
+    problem: MaiaError | None = None
     try:
         options = parse(argv)
-        return _dispatch(options, _in_language(options.lang))
+        code = _dispatch(options, _in_language(options.lang))
     except MaiaError as error:
-        _tell(error, say)
-        return error.exit_code
+        problem, code = error, error.exit_code
     except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # The reader went away (`maia … | head`). Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 130
+    except BrokenPipeError:  # the reader went away (`maia … | head`)
+        give_up(1)
         return 141
-    except Exception as error:  # a defect of ours: words and a report, never a traceback on the screen
-        _tell(_reported(error), say)
-        return 1
+    except Exception as error:
+        problem, code = _refused(error) or _reported(error), 1
+    lost = output_problem()
+    if isinstance(lost, BrokenPipeError):
+        return 141
+    if lost is not None:
+        problem, code = _refused(lost) or _reported(lost), 1
+    if problem is not None:
+        _tell(problem, say)
+    return code
+
+
+_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def _refused(error: Exception) -> MaiaError | None:
+    """A disk that is full or broken, and limits of the system, are no defects of ours: words, and no report."""
+    if isinstance(error, OSError) and error.errno in _SYSTEM:
+        place = f"{error.filename}: " if error.filename else ""
+        return MaiaError("cli.system", problem=f"{place}{error.strerror}")
+    return None
 
 
 def _dispatch(options: Options, say: Catalogue) -> int:
@@ -140,7 +159,7 @@ def _in_language(option: str | None) -> Catalogue:
 
 
 def _reported(error: Exception) -> MaiaError:
-    """The defect, written to a private file that can be sent to us; keys are never part of a traceback's text."""
+    """A defect of ours: no traceback on the screen, but a private file that can be sent to us; it holds no keys."""
     import tempfile
     import traceback
 
@@ -156,8 +175,8 @@ def _reported(error: Exception) -> MaiaError:
 def _tell(error: MaiaError, say: Catalogue) -> None:
     """What happened and, where the catalogue knows it, what to do; on standard error."""
     from maia.terminal.badges import error_lines
-    from maia.terminal.headless import show, standard_streams, stream_look
+    from maia.terminal.headless import show_aside, standard_streams, stream_look
 
     _, err = standard_streams()
     look = stream_look(os.environ, err)
-    show(error_lines(error, look, say), look, err)
+    show_aside(error_lines(error, look, say), look, err)

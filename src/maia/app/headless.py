@@ -14,7 +14,7 @@ from maia.core.errors import UsageProblem
 from maia.core.text import cut_middle
 from maia.core.types import Attachment, Submission
 from maia.i18n.catalogue import Catalogue
-from maia.terminal.headless import Printer, run, show, standard_streams, stream_look
+from maia.terminal.headless import Printer, run, show_aside, standard_streams, stream_look
 from maia.terminal.options import Options
 
 MAX_STDIN_BYTES = 10_000_000
@@ -36,7 +36,7 @@ async def _run(ground: Ground, submission: Submission) -> int:
     talk = build_conversation(ground)
     look = stream_look(ground.env, err)
     printer = Printer(
-        ground.options.output_format, ground.say, out, lambda rows: show(rows, look, err), look, lambda: talk.name
+        ground.options.output_format, ground.say, out, lambda rows: show_aside(rows, look, err), look, lambda: talk.name
     )
     return await run(talk, submission, printer)
 

@@ -20,6 +20,7 @@ from maia.terminal.badges import badge_lines, failure_lines, failure_title
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.options import OutputFormat
 from maia.terminal.spans import Line
+from maia.terminal.streams import give_up
 from maia.terminal.words import Words
 
 EXIT_CODES: dict[Outcome, int] = {
@@ -213,3 +214,11 @@ def show(rows: Sequence[Line], look: Look, stream: TextIO) -> None:
     for row in rows:
         print(to_ansi(row, look), file=stream)
     stream.flush()
+
+
+def show_aside(rows: Sequence[Line], look: Look, stream: TextIO) -> None:
+    """As `show`, on standard error: where it takes nothing more, the work goes on without words beside it."""
+    try:
+        show(rows, look, stream)
+    except OSError:
+        give_up(2)

@@ -51,6 +51,7 @@ class PlainDoor:
         self._asking = asyncio.Lock()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._partial = b""
+        self._over = False
         self._said = ""
         self._working = False
         self._interrupted = 0.0
@@ -64,7 +65,7 @@ class PlainDoor:
     async def run(self) -> int:
         """Until the person leaves. Returns the exit code."""
         loop = asyncio.get_running_loop()
-        loop.add_reader(0, self._read)
+        self._listen()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             loop.add_signal_handler(number, self._end, code)
@@ -116,14 +117,24 @@ class PlainDoor:
 
     # Lines in
 
+    def _listen(self) -> None:
+        try:
+            asyncio.get_running_loop().add_reader(0, self._read)
+        except PermissionError:  # epoll takes no ordinary file and no null device; those make nobody wait
+            self._read_file()
+
+    def _read_file(self) -> None:
+        while not self._over:
+            self._read()
+
     def _read(self) -> None:
         try:
             data = os.read(0, 65_536)
         except OSError:
             data = b""
         if not data:
-            self._hand(None)
             asyncio.get_running_loop().remove_reader(0)
+            self._end_of_input()
             return
         *whole, self._partial = (self._partial + data).split(b"\n")
         typed = ""
@@ -137,10 +148,19 @@ class PlainDoor:
         if typed:
             self._partial = typed.encode() + self._partial
 
-    def _hand(self, typed: str | None) -> None:
+    def _end_of_input(self) -> None:
+        """A last line may lack its end; every question from here on is refused, the open one first."""
+        self._over = True
+        if rest := self._partial.decode("utf-8", "replace").rstrip("\r"):
+            self._hand(rest)
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_result(None)
+        self._lines.put_nowait(None)
+
+    def _hand(self, typed: str) -> None:
         if self._reply is not None and not self._reply.done():
             self._reply.set_result(typed)
-        elif typed is None or typed.strip():
+        elif typed.strip():
             self._lines.put_nowait(typed)
         else:
             self._write("> ")
@@ -225,6 +245,8 @@ class PlainDoor:
             return picker.reply(typed or "")
 
     async def _next_reply(self, prompt: str) -> str | None:
+        if self._over:
+            return None
         self._write(prompt)
         self._reply = asyncio.get_running_loop().create_future()
         try:

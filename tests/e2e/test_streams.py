@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import Place, Ran
+
+PROMPT = ("-p", "help", "--model", "offline")
+BOTH = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def run(place: Place, redirections: str, *words: str, **env: str) -> Ran:
+    """The program as a shell starts it, with its streams closed or sent elsewhere."""
+    script = f'"$@" {redirections}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", sys.executable, "-m", "maia", *words],
+        cwd=place.folder,
+        env=place.environment(**env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert "Traceback" not in ran.err
+    assert "Exception ignored" not in ran.err
+    return ran
+
+
+@BOTH
+@pytest.mark.parametrize("redirections", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_a_stream_that_is_closed_or_full_beside_the_answer_changes_nothing(
+    place: Place, redirections: str, unbuffered: str
+) -> None:
+    ran = run(place, redirections, *PROMPT, PYTHONUNBUFFERED=unbuffered)
+    assert (ran.code, ran.err if "2>" not in redirections else "") == (0, ran.err)
+    assert bool(ran.out) == (">&-" not in redirections.replace("2>&-", ""))
+    (session,) = (place.folder / ".maia" / ".sessions").glob("*.jsonl")
+    assert session.read_bytes().startswith(b'{"v":1,')
+    assert all(line.startswith(b'{"v":1,') for line in session.read_bytes().splitlines())
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "words",
+    [
+        PROMPT,
+        (*PROMPT, "--output-format", "json"),
+        (*PROMPT, "--output-format", "stream-json"),
+        ("--version",),
+        ("--help",),
+        ("models",),
+        ("permissions", "check", "Bash", "ls"),
+    ],
+    ids=" ".join,
+)
+def test_a_full_disk_behind_standard_output_is_told_and_is_no_defect(
+    place: Place, words: tuple[str, ...], unbuffered: str
+) -> None:
+    ran = run(place, ">/dev/full", *words, PYTHONUNBUFFERED=unbuffered, TMPDIR=str(place.base))
+    assert ran.code == 1
+    assert "No space left on device" in ran.err
+    assert list(place.base.glob("maia-report-*")) == []
+
+
+def test_a_wrong_option_keeps_its_exit_code_where_no_words_can_be_written(place: Place) -> None:
+    assert [run(place, to, "--nonsense").code for to in ("2>&-", "2>/dev/full")] == [2, 2]
+
+
+@pytest.mark.parametrize("source", ["/dev/null", "request"])
+def test_the_terminal_reads_lines_from_what_never_makes_anybody_wait(place: Place, source: str) -> None:
+    (place.folder / "request").write_text("/help\n/exit")
+    ran = run(place, f"<{source}", LANG="C.UTF-8", MAIA_LANG="en")
+    assert ran.code == 0
+    assert ("/exit" in ran.out) == (source == "request")
+
+
+def test_a_question_after_the_end_of_input_is_refused(place: Place) -> None:
+    (place.folder / "script").write_text(
+        '{"call": {"name": "Bash", "arguments": {"command": "touch ran"}}}\n{"text": "no"}'
+    )
+    ran = run(place, "<<'X'\ngo\nX\n", "--model", "offline", MAIA_OFFLINE_SCRIPT="script")
+    assert ran.code == 0
+    assert "touch ran" in ran.out
+    assert not (place.folder / "ran").exists()
