@@ -379,13 +379,21 @@ async def test_a_spent_tool_budget_skips_the_rest_and_ends_the_turn(tmp_path: Pa
     assert ended(events).outcome == "tool_budget"
 
 
-async def test_a_model_that_repeats_itself_is_told_so(tmp_path: Path) -> None:
-    wire = FakeWire(*[call_answer(call("T", f"c{n}", path="x")) for n in range(3)], text_answer("ok"))
+async def test_a_model_that_goes_round_in_circles_is_told_what_was_asked(tmp_path: Path) -> None:
+    wire = FakeWire(*[call_answer(call("T", f"c{n}", path="x")) for n in range(2)], text_answer("ok"))
     talk = await opened(conversation(tmp_path, wire, FakeTool("T")))
-    events = await play(talk, "go")
+    events = await play(talk, "what is in x?")
     reminders = [event.text for event in events if isinstance(event, Reminded)]
     assert len(reminders) == 1
-    assert "3 times in a row" in reminders[0]
+    assert "what is in x?" in reminders[0]
+
+
+async def test_a_call_repeated_until_something_changes_is_left_alone(tmp_path: Path) -> None:
+    results = iter(["1 of 3 done", "2 of 3 done", "3 of 3 done"])
+    wire = FakeWire(*[call_answer(call("T", f"c{n}", path="x")) for n in range(3)], text_answer("ok"))
+    talk = await opened(conversation(tmp_path, wire, FakeTool("T", lambda *_: next(results))))
+    events = await play(talk, "wait for it")
+    assert not any(isinstance(event, Reminded) for event in events)
 
 
 async def test_the_context_is_measured_before_each_request_after_each_answer_and_after_results(tmp_path: Path) -> None:

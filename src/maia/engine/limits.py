@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from maia.core.types import ToolCallPart
+from maia.core.types import ToolCallPart, ToolResultPart
 
 DEFAULT_ITERATIONS = 50
-SAME_CALL_NUDGE = 3
 BROKEN_ANSWERS = 3
 
 
@@ -49,14 +49,17 @@ class CallBudget:
 
 @dataclass(slots=True)
 class Repeats:
-    """Notices a model that makes the same call again and again, as small ones do."""
+    """Notices a model that makes the same calls again and gets the same results, as small ones do.
 
-    last: tuple[tuple[str, str], ...] = ()
-    times: int = 0
+    A call that is repeated to see something change (a poll, a test run) gets other results and is left alone.
+    """
 
-    def note(self, calls: tuple[ToolCallPart, ...]) -> bool:
-        """Take the calls of one answer; True when they repeat the ones before for the third time or more."""
-        these = tuple((call.name, repr(sorted(call.arguments.items()))) for call in calls)
-        self.times = self.times + 1 if these == self.last else 1
+    last: tuple[tuple[str, str, str], ...] = ()
+
+    def note(self, calls: Sequence[ToolCallPart], results: Sequence[ToolResultPart]) -> bool:
+        """Take the calls of one answer with their results; True when both are what they were the last time."""
+        texts = {result.call_id: result.text for result in results}
+        these = tuple((c.name, repr(sorted(c.arguments.items())), texts.get(c.call_id, "")) for c in calls)
+        repeated = these == self.last
         self.last = these
-        return self.times >= SAME_CALL_NUDGE
+        return repeated

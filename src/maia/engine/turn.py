@@ -27,6 +27,7 @@ from maia.core.events import (
     WireFailed,
 )
 from maia.core.ports import Wire
+from maia.core.text import cut_middle
 from maia.core.types import (
     AssistantMessage,
     AssistantPart,
@@ -38,6 +39,7 @@ from maia.core.types import (
     StopReason,
     TextPart,
     ToolCallPart,
+    ToolMessage,
     Usage,
 )
 from maia.engine.approvals import Approvals
@@ -100,7 +102,7 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals:
     ports.emit(TurnStarted(turn, ports.model, ports.wire.provider))
     ports.emit(said)
     try:
-        end = await _Turn(ports, sums).steps()
+        end = await _Turn(ports, sums, said).steps()
     except asyncio.CancelledError:
         end = _End("stopped")
     ended = TurnEnded(
@@ -122,8 +124,9 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals:
 
 
 class _Turn:
-    def __init__(self, ports: TurnPorts, sums: _Sums) -> None:
+    def __init__(self, ports: TurnPorts, sums: _Sums, said: UserSaid) -> None:
         self._p = ports
+        self._said = said
         self._sums = sums
         self._repeats = Repeats()
 
@@ -215,8 +218,9 @@ class _Turn:
         self._sums.calls += len(calls)
         self._sums.broken = 0
         await self._p.scheduler.run(calls)
-        if self._repeats.note(calls):
-            self._p.emit(Reminded(REPEATED.format(times=self._repeats.times)))
+        last = self._p.request().messages[-1]
+        if isinstance(last, ToolMessage) and self._repeats.note(calls, last.results):
+            self._p.emit(Reminded(repeated_call_reminder(self._said.text)))
 
     def _remind(self, broken: Sequence[BrokenCall], *, ran: bool) -> _End | None:
         """Tell the model which calls arrived cut; give up when nothing else comes any more (T5.09)."""
@@ -272,10 +276,13 @@ class _Shown:
         return (*parts, TextPart(text)) if text else tuple(parts)
 
 
-REPEATED = (
-    "You have made exactly this call {times} times in a row and its result will not change. "
-    "Answer the user now with what you know, or do something else."
-)
+def repeated_call_reminder(request: str) -> str:
+    """What a model is told that goes round in circles: that it has the result, and what was asked."""
+    asked = cut_middle(request, 1_000).text
+    return (
+        "You made the same call as before and got the same result, which stands above. Do not make it again: use it to "
+        f"answer now, or do something else. The request was:\n{asked}"
+    )
 
 
 def cut_call_reminder(call: BrokenCall) -> str:
