@@ -164,6 +164,7 @@ class FakeModels:
     def __init__(self, wire: FakeWire, window_after: float = 0.0) -> None:
         self._wire = wire
         self._window_after = window_after
+        self.windows_asked: list[str] = []
 
     async def choices(self) -> Sequence[ModelChoice]:
         return [ModelChoice("m1", "fake")]
@@ -181,6 +182,7 @@ class FakeModels:
         return asked
 
     async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        self.windows_asked.append(bound.model)
         await asyncio.sleep(self._window_after)
         return Window(200_000, "setting"), Notice("info", "models.window", {})
 
@@ -242,7 +244,7 @@ def conversation(
             launch=folder,
             say=say,
             version="0",
-            models=FakeModels(wire, more.pop("window_after", 0.0)),
+            models=more.pop("models", None) or FakeModels(wire, more.pop("window_after", 0.0)),
             sessions=Sessions(folder / ".maia" / ".sessions"),
             configure=lambda: config,
             hands=lambda _config, context: plain_hands(folder, context),

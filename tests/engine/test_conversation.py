@@ -28,6 +28,7 @@ from maia.engine.views import ModelCost
 from maia.store.journal import read_records
 from maia.store.sessions import Sessions
 from tests.engine.doubles import (
+    FakeModels,
     FakeTool,
     FakeWire,
     call,
@@ -267,6 +268,25 @@ async def test_the_window_comes_as_news_with_the_count(tmp_path: Path) -> None:
     assert await anext(news) == ContextMeasured(0, 200_000)
     await talk.close()
     assert [event async for event in news] == []
+
+
+async def test_a_window_is_asked_for_and_told_once_a_model_and_run(tmp_path: Path) -> None:
+    models = FakeModels(FakeWire())
+    talk = conversation(tmp_path, FakeWire(), tally=counting(), models=models)
+    await read(talk.open())
+    news = talk.news()
+    told: list[str] = []
+    for name in ("m1", "m2", "m1", "m2"):
+        if name != talk.model:
+            await read(talk.set_model(name))
+        event = await anext(news)
+        if isinstance(event, Notice):
+            told.append(name)
+            event = await anext(news)
+        assert isinstance(event, ContextMeasured)
+        assert event.window == 200_000
+    assert (models.windows_asked, told) == (["m1", "m2"], ["m1", "m2"])
+    await talk.close()
 
 
 async def test_a_stop_when_nothing_runs_gives_up_the_search_for_the_window(tmp_path: Path) -> None:

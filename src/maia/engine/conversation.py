@@ -70,6 +70,7 @@ class Conversation:
         self._runner = Runner()
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
         self._windows: dict[tuple[str, str], tuple[Window, Notice]] = {}
+        self._told: set[tuple[str, str]] = set()
         self._recorder = self._new_recorder()
         self._limit_question = ""
         self._stop_bang: asyncio.Event | None = None
@@ -408,7 +409,7 @@ class Conversation:
             self._model.asked = asyncio.create_task(self._find_window(bound))
 
     async def _find_window(self, bound: Bound) -> None:
-        """Find the model's window once per model and run (T3.01), and tell it as news when it is known."""
+        """Find the model's window and tell of it, once per model and run (T3.01); the bar is counted anew each time."""
         key = (bound.provider, bound.model)
         if key not in self._windows:
             try:
@@ -421,5 +422,7 @@ class Conversation:
         window, notice = self._windows[key]
         if self._model.bound is bound:
             self._model.window = window
-            self._news.put_nowait(notice)
+            if key not in self._told:
+                self._told.add(key)
+                self._news.put_nowait(notice)
             self._news.put_nowait(await self.measure())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from maia.core.errors import ModelFailed
@@ -40,31 +40,6 @@ class WindowFound:
     notice: Notice
 
 
-@dataclass(slots=True)
-class Windows:
-    """Finds windows, each model's once a run. `settings` holds `MaxContextTokens` and `ContextSizes`."""
-
-    settings: Mapping[str, object]
-    found: dict[str, WindowFound] = field(default_factory=dict[str, WindowFound])
-
-    async def find(
-        self,
-        model: ModelInfo,
-        ask: Ask | None,
-        in_force: Callable[[], Awaitable[int | None]] | None = None,
-        seconds: float = ASK_SECONDS,
-    ) -> WindowFound:
-        """The window of a model, remembered for the rest of the run; cancelling gives up and remembers nothing.
-
-        `in_force` asks a local server again; `ask` puts the question to the model, None where that is not wanted.
-        """
-        known = self.found.get(model.full_name)
-        if known is None:
-            known = await find_window(model, self.settings, ask, in_force, seconds)
-            self.found[model.full_name] = known
-        return known
-
-
 async def find_window(
     model: ModelInfo,
     settings: Mapping[str, object],
@@ -72,7 +47,11 @@ async def find_window(
     in_force: Callable[[], Awaitable[int | None]] | None = None,
     seconds: float = ASK_SECONDS,
 ) -> WindowFound:
-    """The first of: setting, server, catalogue, the model's own word. Raises nothing but `asyncio.CancelledError`."""
+    """The first of: setting, server, catalogue, the model's own word. Raises nothing but `asyncio.CancelledError`.
+
+    `settings` holds `MaxContextTokens` and `ContextSizes`; `in_force` asks a local server again; `ask` puts the
+    question to the model, None where that is not wanted.
+    """
     if tokens := window_setting(model, settings):
         return _found(model, tokens, "setting")
     if model.window and model.window_from == "server":

@@ -1,5 +1,4 @@
 import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -15,7 +14,6 @@ from maia.llm.window import (
     QUESTION,
     Ask,
     WindowFound,
-    Windows,
     ask_over,
     find_window,
     parse_token_count,
@@ -195,38 +193,6 @@ def test_asking_is_given_up_after_60_seconds() -> None:
     from maia.llm.window import ASK_SECONDS
 
     assert ASK_SECONDS == 60
-
-
-def test_a_model_is_asked_once_a_run_even_when_it_did_not_know() -> None:
-    asked: list[str] = []
-
-    async def ask(question: str) -> str:
-        asked.append(question)
-        return "no idea"
-
-    async def run() -> None:
-        windows = Windows({})
-        for _ in range(3):
-            await windows.find(PLAIN, ask)
-        await windows.find(ModelInfo("sonnet", "other"), ask)
-
-    asyncio.run(run())
-    assert len(asked) == 2
-
-
-def test_giving_up_by_ctrl_c_remembers_nothing() -> None:
-    async def run() -> int | None:
-        windows = Windows({})
-        task = asyncio.create_task(windows.find(PLAIN, hangs))
-        await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return (await windows.find(PLAIN, says("200k"))).tokens
-
-    start = time.monotonic()
-    assert asyncio.run(run()) == 200_000
-    assert time.monotonic() - start < 5
 
 
 SETTINGS = {
