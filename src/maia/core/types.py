@@ -373,8 +373,8 @@ class ToolResult:
 class Attachment:
     """A file or a command result joined to a request, already cut to its limit.
 
-    `source` is the path as written or the command line; `cut_chars` says how much of it was left out. For a file that is
-    here whole, `path` is where it is and `digest` what it held: the model has seen it as after a Read.
+    `source` is the path as written or the command line; `cut_chars` says how much of it was left out. For a file that
+    is here whole, `path` is where it is and `digest` what it held: the model has seen it as after a Read.
     """
 
     kind: Literal["file", "folder", "command"]

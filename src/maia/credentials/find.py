@@ -117,7 +117,8 @@ def _named(request: Request, problems: tuple[Problem, ...]) -> Found:
             named = _says(layer, request.variable)
             ballot = _ballot(request, Secret(value), request.variable, named)
             return Found(ballot, layer.name, problems)
-    missing = fail("MISSING_ENV_VAR", variable=request.variable, where=", ".join(layer.name for layer in request.layers))
+    where = ", ".join(layer.name for layer in request.layers)
+    missing = fail("MISSING_ENV_VAR", variable=request.variable, where=where)
     return Found(None, problems=(*problems, missing))
 
 
