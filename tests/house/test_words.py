@@ -72,6 +72,12 @@ def test_french_is_set_as_french_is_set() -> None:
     assert wrong == {}, "narrow no-break space (U+202F) before ; : ! ? » and after «; … is one character"
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_apostrophes_and_inner_quotes_are_the_ones_of_the_keyboard(lang: str) -> None:
+    wrong = {key: forms for key, forms in WORDS[lang].items() if any(re.search("[‘’“”]", form) for form in forms)}
+    assert wrong == {}, "one style everywhere, as the frames have it: what is shown can be typed, searched and copied"
+
+
 # Every key that the source names is there, every key that is there is named ------------------------------------------
 
 

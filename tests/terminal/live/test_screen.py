@@ -414,7 +414,7 @@ def test_history_is_recalled_and_searched(tmp_path: Path) -> None:
         term.keys("C-u")
         term.keys("C-r")
         term.type("alp")
-        rows = term.until("Recherche dans l’historique : alp")
+        rows = term.until("Recherche dans l'historique : alp")
         assert rows[-3].endswith("alpha one")
         term.keys("Enter")
         term.until(lambda rows: idle(rows) and rows[-3].endswith("alpha one"))
@@ -441,7 +441,7 @@ def test_a_shell_command_shows_its_output_as_it_comes_and_ctrl_c_stops_it(tmp_pa
         ("/permissions", "Read(**)"),
         ("/tools", "Read"),
         ("/undo", "Rétabli : src/a.py"),
-        ("/redo", "Il n’y a rien à refaire."),
+        ("/redo", "Il n'y a rien à refaire."),
         ("/diff", "src/a.py"),
         ("/rename neuf", "neuf"),
         ("/export", "session.md"),
