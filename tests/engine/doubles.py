@@ -169,6 +169,9 @@ class FakeModels:
     async def choices(self) -> Sequence[ModelChoice]:
         return [ModelChoice("m1", "fake")]
 
+    async def problems(self) -> Sequence[Notice]:
+        return ()
+
     async def start(self, resumed: str) -> Bound | None:
         return Bound("m1", "fake", self._wire, "default")
 

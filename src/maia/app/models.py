@@ -203,7 +203,7 @@ class EndpointModels:
 
     def _bound(self, choice: Choice, found: Configured) -> Bound:
         model = choice.model
-        notices = [*found.notices, *choice.notices]
+        notices = [*choice.notices]
         if model.provider == "offline" and len(found.endpoints) == 1 and self._wish.option is None:
             notices.append(Notice("warn", "start.nothing_configured"))
         return Bound(model.id, model.provider, self._wire(model.provider), choice.why, tuple(notices))

@@ -132,6 +132,8 @@ class Conversation:
             self._resume(self._setup.resume)
         else:
             self._begin()
+        for notice in await self._setup.models.problems():
+            self._emit(notice)
         bound = await self._setup.models.start(self.transcript.model)
         if bound is not None:
             self._bind(bound)

@@ -54,6 +54,10 @@ class Models(Protocol):
         """All models of all endpoints. Raises `ModelFailed` when no server says."""
         ...
 
+    async def problems(self) -> Sequence[Notice]:
+        """What cannot be used of what is configured, told once before a model is chosen. Raises nothing."""
+        ...
+
     async def start(self, resumed: str) -> Bound | None:
         """The model to begin with (T1.06), None when a person must choose. Raises `MaiaError`.
 
