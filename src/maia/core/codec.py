@@ -60,11 +60,6 @@ def load_event(data: JsonValue) -> _events.Event | None:
     return _build(cls, data, cls.__name__)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def from_json(cls: type[Any], data: JsonValue) -> Any:
-    """A value of the dataclass `cls` from JSON data. Raises `UnreadableEvent`."""
-    return _reader(cls)(data, cls.__name__)
-
-
 @cache
 def _event_classes() -> dict[str, type[Any]]:
     return {cls.__name__: cls for cls in typing.get_args(_events.Event)}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from maia.core.types import ToolCallPart, ToolResultPart
 
-DEFAULT_ITERATIONS = 50
 BROKEN_ANSWERS = 3
 
 

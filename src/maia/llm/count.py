@@ -47,13 +47,6 @@ def upper_estimate(text: str) -> int:
     return len(text) if text.isascii() else len(_encodable(text).encode())
 
 
-class UpperEstimate:
-    """A `Counter` that never undercounts and loads nothing, for paths where nobody reads the number (decisions §12)."""
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        return [upper_estimate(text) for text in texts]
-
-
 class TokenCounter:
     """The exact `Counter`. Counts are remembered by the text's hash; the texts themselves are not kept.
 

@@ -63,11 +63,6 @@ class Reply:
         return bytes(body[:limit])
 
 
-def preload() -> None:
-    """Import the HTTP engine, for a door that has a quiet moment after its first paint."""
-    import maia.llm.paced  # noqa: F401 # pyright: ignore[reportUnusedImport] - imported for its effect on the next call
-
-
 def join_url(base: str, path: str) -> str:
     """Base and path with exactly one slash between them. The path never leads to another host: keys go there."""
     return base.rstrip("/") + "/" + path.lstrip("/") if path else base

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, cast
 
 from maia.core.filewrite import digest
 from maia.core.ports import FileState
-from maia.core.types import JsonObject, JsonValue
 
 
 class SessionReads:
-    """The `ReadLog` of one session, in memory. `to_json` and `from_json` carry it over a resume."""
+    """The `ReadLog` of one session, in memory: after a resume a file is read again before it is edited."""
 
     def __init__(self) -> None:
         self._states: dict[str, FileState] = {}
@@ -24,22 +22,6 @@ class SessionReads:
     def seen(self, path: Path) -> FileState | None:
         """The state in which the session last saw the file, under any of its names; None when never."""
         return self._states.get(os.path.realpath(path))
-
-    def to_json(self) -> JsonObject:
-        """Real path → [size, mtime in ns, digest]."""
-        return {path: [state.size, state.mtime_ns, state.digest] for path, state in self._states.items()}
-
-    @classmethod
-    def from_json(cls, data: JsonValue) -> SessionReads:
-        """A log as `to_json` wrote it. Entries that are not of its shape are left out: the file is read again."""
-        log = cls()
-        for path, entry in cast("dict[str, Any]", data).items() if isinstance(data, dict) else ():
-            match entry:
-                case [int(size), int(mtime_ns), str(digest_)]:
-                    log._states[path] = FileState(size, mtime_ns, digest_)
-                case _:
-                    continue
-        return log
 
 
 def state_of(stat: os.stat_result, data: bytes | None) -> FileState:
