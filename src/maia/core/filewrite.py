@@ -122,8 +122,8 @@ def _swap(folder: int, path: Path, data: bytes, expected: os.stat_result | None,
     try:
         with open(fd, "wb") as file:
             file.write(data)
+            file.flush()  # before the mode: the kernel takes a set-user-ID bit away when an ordinary user writes
             _keep_attributes(fd, folder, path.name, expected, mode)
-            file.flush()
             os.fsync(fd)
         _check_unchanged(folder, path, expected)
         if expected is not None or not _link_new(folder, spare, path.name):
