@@ -1,6 +1,6 @@
 """Facts of well-known models: window, output limit, effort levels, pictures, prices. Tables with source and date.
 
-Windows and prices are in `data/models.json`, made from genai-prices by `tools/model_catalogue.py`; output limits,
+Windows and prices are in `data/models.json`, made from genai-prices by `scripts/model_catalogue.py`; output limits,
 efforts and pictures, which it does not have, are in the table below. What a server says of its own model comes first.
 """
 

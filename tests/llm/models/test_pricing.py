@@ -208,14 +208,14 @@ def test_the_data_file_names_its_source_and_date_and_every_clause_is_known() -> 
 
 def test_the_data_file_is_what_the_installed_genai_prices_gives() -> None:
     pytest.importorskip("genai_prices")
-    script = Path(__file__).parents[3] / "tools" / "model_catalogue.py"
+    script = Path(__file__).parents[3] / "scripts" / "model_catalogue.py"
     spec = importlib.util.spec_from_file_location("model_catalogue", script)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     fresh = module.catalogue(catalogue._data()["date"])
-    assert fresh == catalogue._data(), "run tools/model_catalogue.py after raising genai-prices"
+    assert fresh == catalogue._data(), "run scripts/model_catalogue.py after raising genai-prices"
 
 
 # Efforts -------------------------------------------------------------------------------------------------------------

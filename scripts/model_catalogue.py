@@ -1,6 +1,6 @@
 """Writes `src/maia/llm/data/models.json` from the installed genai-prices: windows and prices of well-known models.
 
-    python tools/model_catalogue.py [--date 2026-11-30]
+    python scripts/model_catalogue.py [--date 2026-11-30]
 
 genai-prices costs 0.25 s of CPU to import and 40 MB, so what maia needs of it is baked into a small file when the
 dependency is raised. Prices are US dollars a million tokens; only text is kept. Shapes:
