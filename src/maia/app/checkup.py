@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from maia.app.build import Ground, endpoint_models, lay_ground, look_for_wall
-from maia.app.cli import SUBCOMMANDS
-from maia.core.errors import NotConfigured, UsageProblem
+from maia.app.usage import wrong_words
+from maia.core.errors import NotConfigured
 from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.types import JsonObject, Reason
@@ -26,7 +26,7 @@ State: TypeAlias = Literal["fail", "warn", "ok", "skipped"]
 def doctor(options: Options, say: Catalogue) -> int:
     """Print one row a finding. Exit code 3 when no model is configured or found, 1 when something failed, else 0."""
     if len(options.command) > 1:
-        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["doctor"].usage)
+        raise wrong_words("doctor")
     ground = lay_ground(options, os.environ, say)
     rows, has_model = asyncio.run(_findings(ground))
     if options.as_json:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from maia.app.usage import USAGE
 from maia.core.errors import MaiaError, UsageProblem
-from maia.core.ports import Say
 from maia.i18n.catalogue import Catalogue, choose_language
 from maia.terminal.options import TABLE, Options, parse
 from maia.terminal.streams import give_up, hold_standard_streams, output_problem
 
-
-@dataclass(frozen=True, slots=True)
-class Subcommand:
-    """A sub-command: how it is called, and what runs it. The module is imported only when it is called."""
-
-    usage: str
-    run: Callable[[Options, Catalogue], int]
+if TYPE_CHECKING:
+    from maia.core.ports import Say
 
 
 def _permissions(options: Options, say: Catalogue) -> int:
@@ -53,13 +48,14 @@ def _sessions(options: Options, say: Catalogue) -> int:
     return sessions(options, say)
 
 
-SUBCOMMANDS: dict[str, Subcommand] = {
-    "permissions": Subcommand("permissions check TOOL VALUE [--cwd DIR] [--settings FILE …] [--json]", _permissions),
-    "sessions": Subcommand("sessions list | show NAME | export NAME [FILE]", _sessions),
-    "models": Subcommand("models [--json]", _models),
-    "doctor": Subcommand("doctor [--json]", _doctor),
-    "tokens": Subcommand("tokens < FILE", _tokens),
+_RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
+    "permissions": _permissions,
+    "sessions": _sessions,
+    "models": _models,
+    "doctor": _doctor,
+    "tokens": _tokens,
 }
+"""What runs a sub-command. Each one's module is imported only when it is called."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -122,16 +118,16 @@ def _dispatch(options: Options, say: Catalogue) -> int:
 
 def _subcommand(options: Options, say: Catalogue) -> int:
     name = options.command[0]
-    command = SUBCOMMANDS.get(name)
-    if command is None:
-        raise UsageProblem("cli.unknown_command", given=name, known=", ".join(SUBCOMMANDS))
-    return command.run(options, say)
+    run_it = _RUN.get(name)
+    if run_it is None:
+        raise UsageProblem("cli.unknown_command", given=name, known=", ".join(USAGE))
+    return run_it(options, say)
 
 
 def help_text(say: Say) -> str:
     """What `maia --help` prints: one row an option and a sub-command, from their tables."""
     rows = [(_spelled(row.spellings, row.value), say(f"cli.option.{row.field}")) for row in TABLE]
-    commands = [(command.usage, say(f"cli.command.{name}")) for name, command in SUBCOMMANDS.items()]
+    commands = [(usage, say(f"cli.command.{name}")) for name, usage in USAGE.items()]
     width = max(len(left) for left, _ in rows)
     lines = [say("cli.usage"), "", *(f"  {left:<{width}}  {right}" for left, right in rows), "", say("cli.commands")]
     for usage, right in commands:

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import localtime, strftime
 
 from maia.app.build import Ground, endpoint_models, lay_ground
-from maia.app.cli import SUBCOMMANDS
+from maia.app.usage import wrong_words
 from maia.core.errors import SessionProblem, UsageProblem
 from maia.core.events import Notice
 from maia.core.text import visible
@@ -33,7 +33,7 @@ def _words(options: Options, least: int, most: int) -> tuple[str, ...]:
     """The words after the command's name. Raises `UsageProblem` with how it is written."""
     name, *words = options.command
     if not least <= len(words) <= most:
-        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS[name].usage)
+        raise wrong_words(name)
     return tuple(words)
 
 
@@ -48,7 +48,7 @@ def permissions(options: Options, say: Catalogue) -> int:
     most = 3 + (MANY if options.settings else 0)
     action, tool, *rest = _words(options, 2, most)
     if action != "check":
-        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["permissions"].usage)
+        raise wrong_words("permissions")
     value, files = "".join(rest[:1]), (*options.settings, *rest[1:])
     if value == "-":
         value = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -124,7 +124,7 @@ def sessions(options: Options, say: Catalogue) -> int:
     action, *rest = _words(options, 1, 3)
     run = _SESSION_ACTIONS.get(action)
     if run is None:
-        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["sessions"].usage)
+        raise wrong_words("sessions")
     ground = lay_ground(options, os.environ, say)
     return run(ground, Sessions(ground.folders.sessions), rest)
 
@@ -180,5 +180,5 @@ def _transcript(kept: Sessions, name: str) -> Transcript:
 
 def _expect(rest: Sequence[str], least: int, most: int) -> Sequence[str]:
     if not least <= len(rest) <= most:
-        raise UsageProblem("cli.wrong_words", usage=SUBCOMMANDS["sessions"].usage)
+        raise wrong_words("sessions")
     return rest

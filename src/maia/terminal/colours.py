@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from maia.terminal.spans import Line
+from typing import Literal, NamedTuple, TypeAlias
 
 Level: TypeAlias = Literal["none", "16", "true"]
 """How many colours the terminal shows. `none` writes no SGR at all."""
@@ -258,8 +255,8 @@ def _rgb(value: str) -> str:
     return ";".join(str(int(value[place : place + 2], 16)) for place in (1, 3, 5))
 
 
-def to_ansi(row: Line, look: Look) -> str:
-    """The line with its codes; each styled span ends with a reset, so that a cut line never colours the next."""
+def to_ansi(row: Iterable[tuple[str, Style, str]], look: Look) -> str:
+    """A line's spans (text, style, address) with their codes; each ends with a reset, so that a cut line colours no other."""
     pieces: list[str] = []
     for text, style, href in row:
         codes = sgr(style, look.level, look.italic)

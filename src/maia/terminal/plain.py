@@ -26,9 +26,8 @@ from maia.terminal.spans import Line, line, text_of
 from maia.terminal.tty import as_given
 
 if TYPE_CHECKING:
-    from maia.terminal.ports import Conversation, ScreenOptions
+    from maia.terminal.ports import Conversation, Load, ScreenOptions
     from maia.terminal.questions import Choices, Picker
-    from maia.terminal.start import Load
     from maia.terminal.words import Words
 
 T = TypeVar("T")

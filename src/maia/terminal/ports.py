@@ -6,10 +6,10 @@ things happen answers with events, drawn by the same renderer as a turn. Errors 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from maia.core.events import ContextMeasured, Event
 from maia.core.ports import ContextView
@@ -19,6 +19,7 @@ from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionC
 __all__ = [
     "Change",
     "Conversation",
+    "Load",
     "ModelChoice",
     "ModelCost",
     "RuleFile",
@@ -176,3 +177,7 @@ class ScreenOptions:
     history: Path | None
     home: Path
     notify: Literal["off", "bell", "osc9"] = "bell"
+
+
+Load: TypeAlias = Callable[[], tuple[Conversation, ScreenOptions]]
+"""Imports the engine and builds the session; runs in a thread while the first keys are already typed."""

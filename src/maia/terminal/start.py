@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 from maia.terminal.firstpaint import Left, Prompt, has_screen
 
 if TYPE_CHECKING:
-    from maia.terminal.ports import Conversation, ScreenOptions
+    from maia.terminal.ports import Load
     from maia.terminal.words import Words
-
-Load = Callable[[], "tuple[Conversation, ScreenOptions]"]
-"""Imports the engine and builds the session; runs in a thread while the first keys are already typed."""
 
 
 def interactive(env: Mapping[str, str], say: Words, version: str, load: Load) -> int:

@@ -1,0 +1,22 @@
+"""How each sub-command of `maia` is written, for the help and for whoever wrote it wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from maia.core.errors import UsageProblem
+
+USAGE: Final[Mapping[str, str]] = {
+    "permissions": "permissions check TOOL VALUE [--cwd DIR] [--settings FILE …] [--json]",
+    "sessions": "sessions list | show NAME | export NAME [FILE]",
+    "models": "models [--json]",
+    "doctor": "doctor [--json]",
+    "tokens": "tokens < FILE",
+}
+"""One row a sub-command, in the order of the help."""
+
+
+def wrong_words(command: str) -> UsageProblem:
+    """The problem of a sub-command whose words are too few, too many or other ones; it shows how it is written."""
+    return UsageProblem("cli.wrong_words", usage=USAGE[command])
