@@ -256,7 +256,7 @@ def _rgb(value: str) -> str:
 
 
 def to_ansi(row: Iterable[tuple[str, Style, str]], look: Look) -> str:
-    """A line's spans (text, style, address) with their codes; each ends with a reset, so that a cut line colours no other."""
+    """A line's spans (text, style, address) with their codes, each with its reset: a cut line colours no other."""
     pieces: list[str] = []
     for text, style, href in row:
         codes = sgr(style, look.level, look.italic)
