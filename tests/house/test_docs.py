@@ -190,7 +190,7 @@ def test_every_dependency_is_explained() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     named = [
         *project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"]["providers"],
+        *(each for extra in project["project"]["optional-dependencies"].values() for each in extra),
         *project["dependency-groups"]["test"],
     ]
     explained = {name.replace("_", "-") for name in first_column(page("dependencies.md"))}

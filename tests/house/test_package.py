@@ -75,8 +75,8 @@ def test_what_the_source_imports_is_what_the_project_declares() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extra = project["optional-dependencies"]["providers"]
-    declared = {re.split(r"[\[<>=]", each)[0] for each in (*project["dependencies"], *extra)}
+    extras = [each for extra in project["optional-dependencies"].values() for each in extra]
+    declared = {re.split(r"[\[<>=]", each)[0] for each in (*project["dependencies"], *extras)}
     modules = {MODULES.get(name, name.replace("-", "_")) for name in declared}
     imported: set[str] = set()
     for path in (ROOT / "src").rglob("*.py"):
