@@ -22,14 +22,14 @@ def open_wire(target: WireTarget) -> OpenWire:
     match target.format:
         case "openai-chat":
             from maia.llm.wires.http import HttpWire
-            from maia.llm.wires.openai_chat import OpenAiChat
+            from maia.llm.wires.openai_chat import OPENAI_CHAT
 
-            return HttpWire(target, OpenAiChat())
+            return HttpWire(target, OPENAI_CHAT)
         case "anthropic-messages":
-            from maia.llm.wires.anthropic_messages import AnthropicMessages
+            from maia.llm.wires.anthropic_messages import ANTHROPIC_MESSAGES
             from maia.llm.wires.http import HttpWire
 
-            return HttpWire(target, AnthropicMessages())
+            return HttpWire(target, ANTHROPIC_MESSAGES)
         case "other":
             from maia.llm.wires.other import OtherWire
 

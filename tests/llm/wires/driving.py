@@ -22,8 +22,9 @@ from maia.core.types import (
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget
 from maia.llm.wires.anthropic_messages import MessageStream
-from maia.llm.wires.http import NOT_A_CHUNK, Stream
+from maia.llm.wires.http import NOT_A_CHUNK
 from maia.llm.wires.openai_chat import ChatStream
+from maia.llm.wires.stream import Stream
 
 OPENAI = WireTarget("fake", "openai-chat", "http://127.0.0.1:1/v1")
 ANTHROPIC = WireTarget("fake", "anthropic-messages", "http://127.0.0.1:1", "/v1/messages")

@@ -15,8 +15,8 @@ import pytest
 
 from maia.core.events import ReasoningDelta, TextDelta, WireAnswer, WireFailed
 from maia.core.types import ReasoningPart, TextPart, ToolCallPart, ToolSpec
-from maia.llm.wires.http import Stream
 from maia.llm.wires.openai_chat import chat_usage
+from maia.llm.wires.stream import Stream
 from tests.conftest import SHARED
 from tests.llm.wires.driving import chat_stream, events_of, message_stream, pieces, request
 

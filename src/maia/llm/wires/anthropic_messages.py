@@ -6,7 +6,6 @@ MiniMax, Z.AI and Kimi, which speak the same format.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Final, Literal, cast
 from maia.core.events import WireEvent
 from maia.core.types import (
     AssistantMessage,
-    Failure,
     ImagePart,
     JsonObject,
     ModelRequest,
@@ -30,10 +28,10 @@ from maia.core.types import (
 from maia.llm.assemble import fresh_id
 from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget
-from maia.llm.wires.answer import Answer
 from maia.llm.wires.effort import BUDGETS, control_of, effort_fields
 from maia.llm.wires.history import Asked, Turn, alternating
 from maia.llm.wires.quirks import Quirks
+from maia.llm.wires.stream import Format, Stream
 
 NAME: Final = "anthropic-messages"
 DEFAULT_OUTPUT: Final = 8_192
@@ -156,16 +154,6 @@ def safe_id(call_id: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
 
-class AnthropicMessages:
-    """The format as the driver uses it."""
-
-    def body(self, request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject:
-        return messages_body(request, target, quirks)
-
-    def open(self, request: ModelRequest, target: WireTarget, host: str) -> MessageStream:
-        return MessageStream(request, target, host)
-
-
 # The stream ---------------------------------------------------------------------------------------------------------
 
 
@@ -180,36 +168,20 @@ class _Block:
     signature: str = ""
 
 
-class MessageStream:
-    """Events in, ours out. `done` is True when nothing more can come, `finished` when the answer itself is over."""
+class MessageStream(Stream):
+    """Events in, ours out."""
+
+    wire = NAME
 
     def __init__(
         self, request: ModelRequest, target: WireTarget, host: str, new_id: Callable[[], str] = fresh_id
     ) -> None:
-        self._answer = Answer(
-            request, wire=NAME, provider=target.provider, limit=target.max_output_tokens, new_id=new_id
-        )
+        super().__init__(request, target, host, new_id)
         self._model = request.model
-        self._host = host
-        self._raw_stop = ""
         self._blocks: dict[int, _Block] = {}
         self._usage: JsonObject = {}
-        self._failure: Failure | None = None
-        self.done = False
-        self.finished = False
-        self.recognised = False
 
-    def feed(self, event: str, data: str) -> list[WireEvent]:
-        """One frame. Raises `ValueError` when it is no JSON object."""
-        if data == "[DONE]":
-            self.done = True
-            return []
-        body = json.loads(data)
-        if not isinstance(body, dict):
-            raise ValueError("an event is a JSON object")
-        return self._take(cast(JsonObject, body), event)
-
-    def _take(self, body: JsonObject, event: str) -> list[WireEvent]:
+    def take(self, body: JsonObject, event: str) -> list[WireEvent]:
         kind = str(body.get("type") or event)
         if kind == "error" or "error" in body:
             self._failure = failure_from_error(body, self._host)
@@ -221,9 +193,8 @@ class MessageStream:
         return []
 
     def whole(self, body: JsonObject) -> list[WireEvent]:
-        """An answer that came in one piece."""
         if body.get("type") == "error" or "error" in body:
-            return self._take(body, "error")
+            return self.take(body, "error")
         content = body.get("content")
         if not isinstance(content, list):
             return []
@@ -235,26 +206,8 @@ class MessageStream:
         self.recognised = self.done = True
         return events
 
-    def headers(self, headers: Mapping[str, str]) -> None:
-        """A LiteLLM server names the cost in a header."""
-        try:
-            cost = float(headers.get("x-litellm-response-cost", ""))
-        except ValueError:
-            return
-        if cost > 0:
-            self._answer.cost_usd = cost
-
-    def end(self, stray: str = "") -> list[WireEvent]:
-        """The bytes are over. `stray` is text that came and was no event of this format."""
-        if self._failure is not None:
-            return self._answer.fail(self._failure)
-        if not self.finished:
-            return self._answer.incomplete(self._host, stray)
-        stop: StopReason = _STOPS.get(self._raw_stop, "unknown") if self._raw_stop else "end"
-        return self._answer.end(stop, self._raw_stop)
-
-    def fail(self, failure: Failure) -> list[WireEvent]:
-        return self._answer.fail(failure)
+    def _conclude(self) -> StopReason:
+        return _STOPS.get(self._raw_stop, "unknown") if self._raw_stop else "end"
 
     def _message_start(self, body: JsonObject) -> list[WireEvent]:
         message = cast(JsonObject, body.get("message") or {})
@@ -350,9 +303,7 @@ class MessageStream:
         given = cast(JsonObject, usage)
         self._usage |= {key: value for key, value in given.items() if value is not None}
         self._answer.usage = messages_usage(self._usage)
-        cost = given.get("cost")
-        if isinstance(cost, (int, float)) and cost >= 0:
-            self._answer.cost_usd = float(cost)
+        self._take_cost(given)
 
 
 _EVENTS: Final[Mapping[str, Callable[[MessageStream, JsonObject], list[WireEvent]]]] = {
@@ -380,3 +331,6 @@ def messages_usage(usage: JsonObject) -> Usage:
         number(usage.get("cache_creation_input_tokens")),
         number(details.get("thinking_tokens")),
     )
+
+
+ANTHROPIC_MESSAGES: Final = Format(messages_body, MessageStream)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from maia.core.events import WireEvent, WireFailed
 from maia.core.types import Failure, JsonObject, ModelRequest
@@ -18,6 +18,7 @@ from maia.llm.target import WireTarget
 from maia.llm.transport import MAX_ERROR_BYTES, MAX_JSON_BYTES, CallFailed, Channel, Reply, join_url
 from maia.llm.wires.history import encode
 from maia.llm.wires.quirks import Quirks, adapted
+from maia.llm.wires.stream import Format, Stream
 
 GRACE: Final = 5.0
 """Seconds to wait for usage after the answer itself is over, from a server that does not close its stream."""
@@ -26,27 +27,6 @@ DRAIN: Final = 0.1
 STRAY_CHARS: Final = 2000
 NOT_A_CHUNK: Final = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 """What reading a frame raises when it is JSON of another shape, or no JSON: such a frame is passed over."""
-
-
-class Stream(Protocol):
-    """Reads the chunks of one answer. `finished`: the answer is over; `done`: nothing more can come."""
-
-    done: bool
-    finished: bool
-    recognised: bool
-
-    def feed(self, event: str, data: str) -> list[WireEvent]: ...
-    def whole(self, body: JsonObject) -> list[WireEvent]: ...
-    def headers(self, headers: Mapping[str, str]) -> None: ...
-    def end(self, stray: str = "") -> list[WireEvent]: ...
-    def fail(self, failure: Failure) -> list[WireEvent]: ...
-
-
-class Format(Protocol):
-    """One wire format: how a request is written, and how its stream is read."""
-
-    def body(self, request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject: ...
-    def open(self, request: ModelRequest, target: WireTarget, host: str) -> Stream: ...
 
 
 class HttpWire:

@@ -13,7 +13,6 @@ from typing import Final, cast
 from maia.core.events import WireEvent
 from maia.core.types import (
     AssistantMessage,
-    Failure,
     ImagePart,
     JsonObject,
     JsonValue,
@@ -29,10 +28,10 @@ from maia.core.types import (
 from maia.llm.assemble import fresh_id
 from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget
-from maia.llm.wires.answer import Answer
 from maia.llm.wires.effort import effort_fields
 from maia.llm.wires.history import Asked, alternating
 from maia.llm.wires.quirks import Quirks
+from maia.llm.wires.stream import Format, Stream
 
 NAME: Final = "openai-chat"
 
@@ -162,59 +161,33 @@ def _mark_caches(messages: list[JsonObject]) -> None:
         message["content"] = parts
 
 
-class OpenAiChat:
-    """The format as the driver uses it."""
-
-    def body(self, request: ModelRequest, target: WireTarget, quirks: Quirks) -> JsonObject:
-        return chat_body(request, target, quirks)
-
-    def open(self, request: ModelRequest, target: WireTarget, host: str) -> ChatStream:
-        return ChatStream(request, target, host)
-
-
 # The stream ---------------------------------------------------------------------------------------------------------
 
 
-class ChatStream:
-    """Chunks in, events out. `done` is True when nothing more can come, `finished` when the answer itself is over."""
+class ChatStream(Stream):
+    """Chunks in, events out."""
+
+    wire = NAME
 
     def __init__(
         self, request: ModelRequest, target: WireTarget, host: str, new_id: Callable[[], str] = fresh_id
     ) -> None:
-        self._answer = Answer(
-            request, wire=NAME, provider=target.provider, limit=target.max_output_tokens, new_id=new_id
-        )
+        super().__init__(request, target, host, new_id)
         self._for = [target.provider, request.model]
-        self._host = host
-        self._raw_stop = ""
         self._refused = False
         self._reasons_by_content = False
         self._details: list[_Detail] = []
         self._extras: dict[int, JsonValue] = {}
-        self._failure: Failure | None = None
-        self.done = False
-        self.finished = False
-        self.recognised = False
 
-    def feed(self, event: str, data: str) -> list[WireEvent]:
-        """One frame. Raises `ValueError` when it is no JSON object."""
-        if data == "[DONE]":
+    def take(self, body: JsonObject, event: str = "") -> list[WireEvent]:
+        """One chunk, or a whole answer that was not streamed (`event` is `error` where a frame says so)."""
+        if (body.get("error") or event == "error") and not self.finished:  # OpenRouter adds one to a finished answer
+            self._failure = failure_from_error(body, self._host)
             self.done = True
-            return []
-        chunk = json.loads(data)
-        if not isinstance(chunk, dict):
-            raise ValueError("a chunk is a JSON object")
-        return self.take(cast(JsonObject, chunk), is_error=event == "error")
-
-    def take(self, chunk: JsonObject, *, is_error: bool = False) -> list[WireEvent]:
-        """One chunk, or a whole answer that was not streamed."""
-        if (chunk.get("error") or is_error) and not self.finished:  # OpenRouter adds an error to a finished answer
-            self._failure = failure_from_error(chunk, self._host)
-            self.done = True
-        if model := chunk.get("model"):
+        if model := body.get("model"):
             self._answer.model = str(model)
-        usage = chunk.get("usage") or cast(JsonObject, chunk.get("x_groq") or {}).get("usage")
-        choices = chunk.get("choices")
+        usage = body.get("usage") or cast(JsonObject, body.get("x_groq") or {}).get("usage")
+        choices = body.get("choices")
         if usage:
             self._take_usage(usage)
         if not isinstance(choices, list):
@@ -227,7 +200,6 @@ class ChatStream:
         return events
 
     def whole(self, body: JsonObject) -> list[WireEvent]:
-        """An answer that came in one piece."""
         events = self.take(body)
         self.done = self.done or self.recognised
         return events
@@ -291,30 +263,14 @@ class ChatStream:
 
     def _take_usage(self, usage: JsonObject) -> None:
         self._answer.usage = chat_usage(usage)
-        cost = usage.get("cost")
-        if isinstance(cost, (int, float)) and cost >= 0:
-            self._answer.cost_usd = float(cost)
+        self._take_cost(usage)
 
-    def headers(self, headers: Mapping[str, str]) -> None:
-        """A LiteLLM server names the cost in a header; a streamed answer has it in the usage chunk, and 0 here."""
-        try:
-            cost = float(headers.get("x-litellm-response-cost", ""))
-        except ValueError:
-            return
-        if cost > 0:
-            self._answer.cost_usd = cost
+    def _is_over(self) -> bool:
+        return self.finished or (self.done and self._answer.has_content())
 
-    def end(self, stray: str = "") -> list[WireEvent]:
-        """The stream is over. `stray` is text that came and was no frame of this format."""
-        if self._failure is not None:
-            return self._answer.fail(self._failure)
-        if not self.finished and not (self.done and self._answer.has_content()):
-            return self._answer.incomplete(self._host, stray)
+    def _conclude(self) -> StopReason:
         self._keep_replay()
-        return self._answer.end("refusal" if self._refused else _stop(self._raw_stop), self._raw_stop)
-
-    def fail(self, failure: Failure) -> list[WireEvent]:
-        return self._answer.fail(failure)
+        return "refusal" if self._refused else _stop(self._raw_stop)
 
     def _keep_replay(self) -> None:
         """Put what the provider wants back with the next request into the reasoning of this answer."""
@@ -387,3 +343,6 @@ def chat_usage(usage: JsonObject) -> Usage:
     if reasoning and number("total_tokens") == prompt + output + reasoning:
         output += reasoning
     return Usage(max(0, prompt - read - write), output, read, write, min(reasoning, output) if output else reasoning)
+
+
+OPENAI_CHAT: Final = Format(chat_body, ChatStream)
