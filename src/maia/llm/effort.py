@@ -1,19 +1,13 @@
-"""Which efforts a model knows, and which of them an asked one becomes. How it is written is the wire's affair."""
+"""Which effort is sent to a model for the one that was asked. How it is written is the wire's affair."""
 
 from __future__ import annotations
 
 from typing import get_args
 
 from maia.core.types import Effort
-from maia.llm.catalogue import facts_of
 
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 """From none to most."""
-
-
-def efforts_of(model: str, base_url: str = "") -> tuple[Effort, ...] | None:
-    """The efforts a model knows, from least to most; empty when it has no such control, None when nobody knows."""
-    return facts_of(model, base_url).efforts
 
 
 def nearest_effort(asked: Effort, known: tuple[Effort, ...] | None) -> Effort | None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from maia.core.types import Cost, Usage
 from maia.llm import catalogue
 from maia.llm.catalogue import Facts, entry_of, facts_of, fits
-from maia.llm.effort import EFFORTS, efforts_of, nearest_effort
+from maia.llm.effort import EFFORTS, nearest_effort
 from maia.llm.pricing import UNKNOWN, Price, cost_of, flat, known_price
 
 USAGE = Usage(input=1_000, output=2_000, cache_read=30_000, cache_write=4_000)
@@ -237,6 +237,6 @@ def test_an_asked_effort_becomes_the_nearest_the_model_has(asked, known, sent) -
 
 
 def test_efforts_are_facts_of_a_model() -> None:
-    assert efforts_of("gpt-5") == ("low", "medium", "high")
-    assert efforts_of("gpt-4o") == ()
-    assert efforts_of("nobody-knows-me") is None
+    assert facts_of("gpt-5").efforts == ("low", "medium", "high")
+    assert facts_of("gpt-4o").efforts == ()
+    assert facts_of("nobody-knows-me").efforts is None
