@@ -16,6 +16,7 @@ from maia.core.types import (
     AssistantMessage,
     Attachment,
     Block,
+    ChosenBy,
     Cost,
     Decision,
     JsonObject,
@@ -31,7 +32,7 @@ from maia.core.types import (
 )
 from maia.engine.context import Tally, Window
 from maia.engine.conversation import Conversation
-from maia.engine.setup import BangOutcome, Bound, CallContext, Config, Setup, Why
+from maia.engine.setup import BangOutcome, Bound, CallContext, Config, Setup
 from maia.engine.views import ModelChoice
 from maia.store.sessions import Sessions
 
@@ -175,7 +176,7 @@ class FakeModels:
     async def start(self, resumed: str) -> Bound | None:
         return Bound("m1", "fake", self._wire, "default")
 
-    async def bind(self, name: str, why: Why) -> Bound:
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
         return Bound(name, "fake", self._wire, why)
 
     async def close(self) -> None:

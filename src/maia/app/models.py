@@ -11,9 +11,9 @@ from maia.app.memory import Remembered
 from maia.core.errors import ModelFailed, NotConfigured
 from maia.core.events import Notice
 from maia.core.ports import Say, Wire
-from maia.core.types import Cost, Effort, Failure, JsonObject, Usage
+from maia.core.types import ChosenBy, Cost, Effort, Failure, JsonObject, Usage
 from maia.engine.context import Window
-from maia.engine.setup import Bound, Why
+from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.llm.binding import Choice, Wanted, choose
@@ -83,7 +83,7 @@ class EndpointModels:
         choice = choose(listing.models, wanted, found.endpoints, self._unlisted(listing))
         return self._bound(choice, found)
 
-    async def bind(self, name: str, why: Why) -> Bound:
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
         """The model of that name; a person's choice is remembered for the next start."""
         found = await self._endpoints()
         listing = await self._list()

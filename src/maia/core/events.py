@@ -27,6 +27,7 @@ from maia.core.types import (
     AssistantMessage,
     Attachment,
     Block,
+    ChosenBy,
     Cost,
     Decision,
     Failure,
@@ -65,7 +66,7 @@ class ModelChanged:
 
     model: str
     provider: str
-    why: Literal["default", "option", "settings", "command", "resumed"]
+    why: ChosenBy
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,10 @@ Outcome: TypeAlias = Literal[
 ]
 
 
+ChosenBy: TypeAlias = Literal["default", "option", "settings", "command", "resumed"]
+"""Who chose the model that answers."""
+
+
 # Permissions -------------------------------------------------------------------------------------------------------
 
 

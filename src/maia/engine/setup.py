@@ -6,19 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 from maia.core.events import Notice
 from maia.core.ports import Hands, Judge, Say, Wire
 from maia.core.tool import AnyTool
-from maia.core.types import Attachment, DiffBlock, Effort, Section
+from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
 from maia.engine.turn import Price
 from maia.engine.views import Change, ModelChoice, RuleFile, Trust
 from maia.store.sessions import Sessions
-
-Why: TypeAlias = Literal["default", "option", "settings", "command", "resumed"]
-"""Who chose a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class Bound:
     model: str
     provider: str
     wire: Wire
-    why: Why
+    why: ChosenBy
     notices: tuple[Notice, ...] = ()
 
 
@@ -65,7 +62,7 @@ class Models(Protocol):
         """
         ...
 
-    async def bind(self, name: str, why: Why) -> Bound:
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
         """The model of that name. Raises `MaiaError` when there is none, with the nearest ones."""
         ...
 

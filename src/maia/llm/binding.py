@@ -5,26 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from maia.core.errors import NotConfigured, SettingsProblem, UsageProblem
 from maia.core.events import Notice
+from maia.core.types import ChosenBy
 from maia.llm.endpoint import Endpoint
 from maia.llm.models import ModelInfo, described
-
-Why: TypeAlias = Literal["default", "option", "settings", "command", "resumed"]
-"""As `core.events.ModelChanged` has it. The last choice counts as `resumed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The model that answers. `others` also fit the word that was given: the first listed was taken.
 
-    `notices` say what the user should know: several fitted, or the last choice is gone.
+    `notices` say what the user should know: several fitted, or the last choice is gone. A choice of an earlier
+    run counts as `resumed`.
     """
 
     model: ModelInfo
-    why: Why
+    why: ChosenBy
     others: tuple[ModelInfo, ...] = ()
     notices: tuple[Notice, ...] = ()
 
@@ -65,7 +63,7 @@ def choose(
     return Choice(default_model(models, endpoints), "default", (), gone)
 
 
-def _named(models: Sequence[ModelInfo], trusted: Sequence[Endpoint], word: str, why: Why) -> Choice:
+def _named(models: Sequence[ModelInfo], trusted: Sequence[Endpoint], word: str, why: ChosenBy) -> Choice:
     found = find(models, word, trusted)
     if found:
         others = tuple(found[1:])

@@ -6,16 +6,13 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice, TextDelta, WireFailed
-from maia.core.ports import Wire
+from maia.core.ports import WindowSource, Wire
 from maia.core.types import JsonObject, ModelRequest, TextPart, UserMessage
 from maia.llm.models import ModelInfo
-
-WindowSource: TypeAlias = Literal["setting", "server", "catalogue", "model", "unknown"]
-"""As `core.ports.ContextView` has it."""
 
 Ask: TypeAlias = Callable[[str], Awaitable[str]]
 """Puts a question to the model and gives its answer; raises `ModelFailed`."""
