@@ -48,11 +48,18 @@ def _sessions(options: Options, say: Catalogue) -> int:
     return sessions(options, say)
 
 
+def _keys(options: Options, say: Catalogue) -> int:
+    from maia.app.keys import keys
+
+    return keys(options, say)
+
+
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "permissions": _permissions,
     "sessions": _sessions,
     "models": _models,
     "doctor": _doctor,
+    "keys": _keys,
     "tokens": _tokens,
 }
 """What runs a sub-command. Each one's module is imported only when it is called."""

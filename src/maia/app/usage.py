@@ -12,6 +12,7 @@ USAGE: Final[Mapping[str, str]] = {
     "sessions": "sessions list | show NAME | export NAME [FILE]",
     "models": "models [--json]",
     "doctor": "doctor [--json]",
+    "keys": "keys explain [NAME] | list | set [NAME] | remove NAME | check [NAME] | hermes [AGENT] | migrate",
     "tokens": "tokens < FILE",
 }
 """One row a sub-command, in the order of the help."""

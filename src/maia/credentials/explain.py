@@ -92,9 +92,7 @@ def after_refusal(token: Secret, base_url: str) -> Problem | None:
         return None
     if place.provider.kin != detection.provider:
         own = default_place(family[0])
-        return warn(
-            "KEY_OF_ANOTHER", provider=family[0].name, host=place.host, own=own.host if own else family[0].name
-        )
+        return warn("KEY_OF_ANOTHER", provider=family[0].name, host=place.host, own=own.host if own else family[0].name)
     others = _other_regions(place.provider.kin, place.host, place.region)
     return info("TRY_OTHER_REGION", provider=detection.provider, host=place.host, other=others) if others else None
 
@@ -119,4 +117,3 @@ def suggested_variable(found: Resolution) -> str | None:
     """Under which name a typed key is kept: the usual own variable of its provider; None when nobody knows whose."""
     provider = BY_NAME.get(found.provider)
     return found.key_vars[0] if provider and found.key_vars else None
-

@@ -23,7 +23,8 @@ MODEL_VAR: Final = "ANTHROPIC_MODEL"
 class Request:
     """What is asked. `layers` go from the most special place to the environment.
 
-    `variable` asks for the key of that name, `token` for a typed one; with neither, the passes find it. `base_url` and
+    `variable` asks for the key of that name, `token` for a typed one (with `variable`, as the key of that name); with
+    neither, the passes find it. `base_url` and
     `hint` are options and beat every place.
     """
 
@@ -66,10 +67,10 @@ class Candidate:
 def find(request: Request) -> Found:
     """The key that is meant and its signals. Pure; what is wrong is data."""
     problems = tuple(problem for layer in request.layers for problem in layer.problems)
-    if any(problem.level == "fail" for problem in problems):
+    if request.token is None and any(problem.level == "fail" for problem in problems):
         return Found(None, problems=problems)
     if request.token is not None:
-        return Found(_ballot(request, request.token, "", ""), "stdin", problems)
+        return Found(_ballot(request, request.token, request.variable, ""), "stdin", problems)
     if request.variable:
         return _named(request, problems)
     layer = next((layer for layer in request.layers if layer.token_keys), None)
@@ -211,4 +212,3 @@ def _notices(best: Candidate, candidates: list[Candidate]) -> tuple[Problem, ...
     if not ignored:
         return ()
     return (info("KEY_PASSED_OVER", used=best.variable, ignored=", ".join(dict.fromkeys(ignored))),)
-

@@ -95,7 +95,6 @@ RULES: Final[tuple[Rule, ...]] = (
 """Longest prefix first where one begins with another; what has no prefix comes after what has one."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Detection:
     """Who issued a key, by its shape alone. It holds no part of the key but the rule's own prefix.

@@ -27,11 +27,15 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Hermes:
-    """What Hermes Agent reads: its id for `--provider`, the variables of the key and the one of the address."""
+    """What Hermes Agent reads: its id for `--provider`, the variables of the key and the one of the address.
+
+    `base_url` is its own address for the provider where that is another one than ours.
+    """
 
     provider: str
     key_vars: tuple[str, ...]
     base_var: str = ""
+    base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,12 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
         base_var="GEMINI_BASE_URL",
         aliases=("gemini", "google-ai-studio"),
         # Hermes reads GOOGLE_API_KEY first: with GEMINI_API_KEY alone, an older one would win.
-        hermes=Hermes("gemini", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GEMINI_BASE_URL"),
+        hermes=Hermes(
+            "gemini",
+            ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+            "GEMINI_BASE_URL",
+            "https://generativelanguage.googleapis.com/v1beta",
+        ),
     ),
     Provider(
         "minimax",
@@ -186,28 +195,20 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     _simple("groq", "https://api.groq.com/openai/v1", "groq.com", "GROQ_API_KEY"),
     _simple("mistral", "https://api.mistral.ai/v1", "mistral.ai", "MISTRAL_API_KEY", aliases="mistralai codestral"),
     _simple("perplexity", "https://api.perplexity.ai", "perplexity.ai", "PERPLEXITY_API_KEY", aliases="pplx"),
-    _simple(
-        "cohere", "https://api.cohere.ai/compatibility/v1", "cohere.ai cohere.com", "COHERE_API_KEY CO_API_KEY"
-    ),
+    _simple("cohere", "https://api.cohere.ai/compatibility/v1", "cohere.ai cohere.com", "COHERE_API_KEY CO_API_KEY"),
     _simple("together", "https://api.together.xyz/v1", "together.xyz together.ai", "TOGETHER_API_KEY"),
-    _simple(
-        "fireworks", "https://api.fireworks.ai/inference/v1", "fireworks.ai", "FIREWORKS_API_KEY", "fireworks"
-    ),
+    _simple("fireworks", "https://api.fireworks.ai/inference/v1", "fireworks.ai", "FIREWORKS_API_KEY", "fireworks"),
     _simple("cerebras", "https://api.cerebras.ai/v1", "cerebras.ai", "CEREBRAS_API_KEY"),
     _simple("nvidia", "https://integrate.api.nvidia.com/v1", "api.nvidia.com", "NVIDIA_API_KEY", "nvidia", "nim"),
     _simple("replicate", "https://api.replicate.com/v1", "replicate.com", "REPLICATE_API_TOKEN"),
-    _simple(
-        "siliconflow", "https://api.siliconflow.com/v1", "siliconflow.com siliconflow.cn", "SILICONFLOW_API_KEY"
-    ),
+    _simple("siliconflow", "https://api.siliconflow.com/v1", "siliconflow.com siliconflow.cn", "SILICONFLOW_API_KEY"),
     _simple("stepfun", "https://api.stepfun.ai/v1", "stepfun.ai stepfun.com", "STEPFUN_API_KEY", "stepfun"),
     _simple("novita", "https://api.novita.ai/openai/v1", "novita.ai", "NOVITA_API_KEY", "novita"),
     _simple("nebius", "https://api.studio.nebius.com/v1", "nebius.com nebius.ai", "NEBIUS_API_KEY"),
     _simple("deepinfra", "https://api.deepinfra.com/v1/openai", "deepinfra.com", "DEEPINFRA_API_KEY", "deepinfra"),
     _simple("baichuan", "https://api.baichuan-ai.com/v1", "baichuan-ai.com", "BAICHUAN_API_KEY"),
     _simple("ark", "https://ark.cn-beijing.volces.com/api/v3", "volces.com", "ARK_API_KEY", aliases="doubao"),
-    _simple(
-        "elevenlabs", "https://api.elevenlabs.io", "elevenlabs.io", "ELEVENLABS_API_KEY"
-    ),
+    _simple("elevenlabs", "https://api.elevenlabs.io", "elevenlabs.io", "ELEVENLABS_API_KEY"),
     Provider(
         "huggingface",
         "https://router.huggingface.co/v1",
@@ -226,7 +227,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
         base_var="COPILOT_API_BASE_URL",
         aliases=("github", "copilot", "github-copilot"),
         shared_vars=("GITHUB_TOKEN", "GH_TOKEN"),
-        hermes=Hermes("copilot", ("COPILOT_GITHUB_TOKEN",), "COPILOT_API_BASE_URL"),
+        hermes=Hermes("copilot", ("COPILOT_GITHUB_TOKEN",), "COPILOT_API_BASE_URL", "https://api.githubcopilot.com"),
     ),
     Provider(
         "bedrock",

@@ -46,14 +46,14 @@ def token_vars() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own_vars(), *GENERIC_VARS, *shared_vars())))
 
 
-def process_layer(env: Mapping[str, str]) -> Layer:
-    """The environment as it is. An empty variable is one that is not set."""
-    return Layer("process", ENVIRONMENT, {name: value for name, value in env.items() if value.strip()})
+def process_layer(env: Mapping[str, str], name: str = ENVIRONMENT) -> Layer:
+    """The environment, or the kept keys, as they are. An empty variable is one that is not set."""
+    return Layer("process", name, {key: value for key, value in env.items() if value.strip()})
 
 
 def agent_layer(path: Path, values: Mapping[str, str]) -> Layer:
     """What a person wrote into an agent's `.env`."""
-    return Layer("agent", str(path), {name: value for name, value in values.items() if value.strip()})
+    return Layer("agent", str(path), {key: value for key, value in values.items() if value.strip()})
 
 
 def settings_layer(path: Path, env: Mapping[str, str]) -> Layer:
@@ -85,7 +85,12 @@ def _bad(file: SettingsFile) -> Problem:
     place = [str(notice.values[part]) for part in ("line", "column") if part in notice.values]
     line, column = notice.values.get("line"), notice.values.get("column")
     where = ":".join([file.shown, *place])
-    return fail("BAD_SETTINGS", where=where, reason=notice.key.rpartition(".")[2], line=line, column=column)
+    return fail("BAD_SETTINGS", where=where, reason=_reason(notice.key), line=line, column=column)
+
+
+def _reason(key: str) -> str:
+    """What is wrong with the file in a word of ours; the place says the rest."""
+    return "json" if key.startswith("settings.json.") else key.rpartition(".")[2]
 
 
 def _filled(path: Path, file: SettingsFile, block: JsonObject, env: Mapping[str, str]) -> Layer:

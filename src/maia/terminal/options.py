@@ -34,6 +34,9 @@ class Options:
     cwd: str | None = None
     settings: tuple[str, ...] = ()
     as_json: bool = False
+    base_url: str | None = None
+    hint: str | None = None
+    dry_run: bool = False
     stdin: bool = False
     help: bool = False
     version: bool = False
@@ -66,6 +69,9 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--cwd",), "cwd", "text", "DIR"),
     OptionRow(("--settings",), "settings", "list", "FILE"),
     OptionRow(("--json",), "as_json", "flag"),
+    OptionRow(("--base-url",), "base_url", "text", "URL"),
+    OptionRow(("--hint",), "hint", "text", "PROVIDER"),
+    OptionRow(("--dry-run",), "dry_run", "flag"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )
