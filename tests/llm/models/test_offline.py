@@ -288,7 +288,7 @@ PLAYS = {
     ),
     "greeting": ("hello", [], "no language model"),
     "help": ("help", [], "**Search**"),
-    "unknown": ("write me a poem", [], "did not understand \"write me a poem\""),
+    "unknown": ("write me a poem", [], 'did not understand "write me a poem"'),
     "window": ("What is your maximum context size?", [], "100000"),
 }
 
