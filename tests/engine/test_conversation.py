@@ -357,8 +357,9 @@ async def test_export_writes_markdown_and_never_over_a_file(tmp_path: Path) -> N
     assert "## User\n\ngo" in text
     assert "````\n```\nfenced\n```\n````" in text
     assert talk.export("").name != path.name
-    with pytest.raises(SessionProblem):
-        talk.export(path.name)
+    for refused in (path.name, "~no-such-user/talk.md", "a\0b", "a\ud800", str(tmp_path)):
+        with pytest.raises(SessionProblem):
+            talk.export(refused)
     await talk.close()
 
 

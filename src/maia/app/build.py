@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,6 +16,7 @@ from maia.app.rules import FolderRules
 from maia.app.undo import SessionUndo
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
+from maia.core.namedpath import named_path
 from maia.core.ports import FileState, Hands, ToolMemory
 from maia.core.types import Attachment, Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
@@ -58,11 +59,12 @@ def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Grou
 
 
 def _folder(name: str, launch: Path) -> Path:
+    named = named_path(name, launch)
     try:
-        path = (launch / Path(name).expanduser()).resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, no such user; ValueError: a NUL byte
-        raise UsageProblem("cli.bad_dir", path=name) from None
-    if not path.is_dir():
+        path = named.resolve(strict=True) if isinstance(named, Path) else None
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle
+        path = None
+    if path is None or not path.is_dir():
         raise UsageProblem("cli.bad_dir", path=name)
     return path
 
@@ -115,11 +117,16 @@ def look_for_wall(ground: Ground) -> WallFound:
             folders.launch,
             folders.home,
             ground.add_dirs,
-            tuple(Path(path).expanduser() for path in sandbox.writable),
-            tuple(Path(path).expanduser() for path in sandbox.readable),
+            _named(sandbox.writable, folders.launch),
+            _named(sandbox.readable, folders.launch),
             sandbox.network,
         ),
     )
+
+
+def _named(texts: Sequence[str], launch: Path) -> tuple[Path, ...]:
+    """The places that a setting names; what names none is left out, as one that is not there."""
+    return tuple(path for text in texts if isinstance(path := named_path(text, launch), Path))
 
 
 def _resumed(options: Options, sessions: Sessions) -> str | None:

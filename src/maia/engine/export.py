@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from maia.core.errors import SessionProblem
+from maia.core.namedpath import named_path
 from maia.core.types import (
     AssistantMessage,
     Message,
@@ -26,8 +27,13 @@ def markdown(transcript: Transcript, name: str) -> str:
 
 
 def write_markdown(transcript: Transcript, name: str, launch: Path, path: str) -> Path:
-    """Write `markdown` to `path` (relative to the launch folder; empty: a free name there). Never over a file."""
-    target = _free(launch / f"{name}.md") if not path.strip() else launch / Path(path.strip()).expanduser()
+    """Write `markdown` to `path` (relative to the launch folder; empty: a free name there). Never over a file.
+
+    Raises `SessionProblem` when `path` names none, when a file is there, and when it cannot be written.
+    """
+    target = named_path(path.strip(), launch) if path.strip() else _free(launch / f"{name}.md")
+    if not isinstance(target, Path):
+        raise SessionProblem("session.export_no_path", path=path.strip())
     try:
         with target.open("x", encoding="utf-8", errors="replace") as file:
             file.write(markdown(transcript, name))

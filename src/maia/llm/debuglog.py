@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from maia.core.namedpath import named_path
 from maia.core.secret import MASK
 
 FILE_NAME: Final = "maia-llm-debug.log"
@@ -57,12 +58,16 @@ class DebugLog:
 
 
 def debug_path(environ: Mapping[str, str]) -> Path | None:
-    """The file that `MAIA_DEBUG_LLM` names: `1` is the usual one in the temp folder, another value is a path."""
+    """The file that `MAIA_DEBUG_LLM` names: `1` is the usual one in the temp folder, another value is a path.
+
+    None where it is off, or names no path.
+    """
     value = environ.get("MAIA_DEBUG_LLM", "").strip()
     if value.lower() in _OFF:
         return None
     if value.lower() not in _ON:
-        return Path(value).expanduser()
+        named = named_path(value, Path())
+        return named if isinstance(named, Path) else None
     import tempfile
 
     return Path(tempfile.gettempdir(), FILE_NAME)

@@ -20,7 +20,9 @@ Empty lines and lines that start with # are skipped. Asked once more than there 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +40,7 @@ from maia.core.events import (
     WireFailed,
 )
 from maia.core.fileread import read_bounded
+from maia.core.namedpath import named_path
 from maia.core.types import (
     AssistantMessage,
     AssistantPart,
@@ -67,14 +70,22 @@ def read_script(script: str) -> tuple[Answer, ...]:
     Raises `SettingsProblem` that names the line.
     """
     inline = script.lstrip().startswith(("{", "["))
+    text = script if inline else _read(script)
+    name = "MAIA_OFFLINE_SCRIPT" if inline else script
+    # JSON text may hold U+2028 and others, at which str.splitlines would cut.
+    lines = [(n, line.strip()) for n, line in enumerate(text.split("\n"), 1)]
+    return tuple(_answer(line, name, n) for n, line in lines if line and not line.startswith("#"))
+
+
+def _read(script: str) -> str:
+    path = named_path(script, Path())
     try:
-        text = script if inline else read_bounded(Path(script).expanduser(), _MAX_BYTES).decode("utf-8-sig")
+        if not isinstance(path, Path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return read_bounded(path, _MAX_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise SettingsProblem("offline.script_unreadable", file=script, reason=reason) from None
-    name = "MAIA_OFFLINE_SCRIPT" if inline else script
-    lines = [(n, line.strip()) for n, line in enumerate(text.splitlines(), 1)]
-    return tuple(_answer(line, name, n) for n, line in lines if line and not line.startswith("#"))
 
 
 def _answer(line: str, name: str, number: int) -> Answer:

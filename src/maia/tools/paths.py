@@ -13,6 +13,7 @@ from typing import Final
 
 from maia.core.errors import ToolProblem
 from maia.core.filewrite import FileChanged
+from maia.core.namedpath import named_path
 from maia.core.ports import Hands
 from maia.core.text import visible
 from maia.core.types import Need, Verdict
@@ -41,16 +42,11 @@ _PROBLEMS: Final[dict[int, str]] = {
 
 
 def absolute(text: str, launch: Path) -> Path:
-    """The path that `text` names, relative ones from the launch folder. Symbolic links are not followed.
-
-    `..` is left to the system, since after a link it leads elsewhere than in the text. Raises `ToolProblem`.
-    """
-    if not text or "\0" in text or not _is_encodable(text):
-        raise ToolProblem("tool.path.invalid", path=readable(text))
-    try:
-        return launch / Path(text).expanduser()
-    except RuntimeError:  # `~` without a home
-        raise ToolProblem("tool.path.no_home", path=text) from None
+    """The path that `text` names, as `named_path` reads it from the launch folder. Raises `ToolProblem`."""
+    named = named_path(text, launch)
+    if isinstance(named, Path):
+        return named
+    raise ToolProblem(f"tool.path.{named}", path=readable(text))
 
 
 def meant(text: str, launch: Path) -> Path:
@@ -143,14 +139,6 @@ def refuse_special(path: Path, text: str) -> None:
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ToolProblem("tool.path.special", path=text)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _may_be_named(tool: str, path: Path, hands: Hands) -> bool:

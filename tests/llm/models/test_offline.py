@@ -420,10 +420,11 @@ def test_a_stop_reaches_it_in_the_middle() -> None:
     assert asyncio.run(stopped()) < 5
 
 
-def test_opening_it_without_a_script_gives_the_rules_and_a_bad_script_is_a_clear_error() -> None:
+@pytest.mark.parametrize("script", ["/nowhere/at/all.jsonl", "~no-such-user/a.jsonl"])
+def test_opening_it_without_a_script_gives_the_rules_and_a_bad_script_is_a_clear_error(script: str) -> None:
     assert isinstance(open_offline(SAYS, "fr", {}), OfflineWire)
     with pytest.raises(SettingsProblem) as caught:
-        open_offline(SAYS, "fr", {"MAIA_OFFLINE_SCRIPT": "/nowhere/at/all.jsonl"})
+        open_offline(SAYS, "fr", {"MAIA_OFFLINE_SCRIPT": script})
     assert caught.value.key == "offline.script_unreadable"
 
 

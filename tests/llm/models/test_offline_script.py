@@ -51,6 +51,10 @@ SCRIPTS: dict[str, tuple[str, list[WireEvent]]] = {
         '{"text": "Hello"}',
         [TextDelta("Hello"), WireAnswer(message(TextPart("Hello")), "end", "end")],
     ),
+    "text with a line separator that is no end of a line": (
+        '{"text": "a\u2028b"}',
+        [TextDelta("a\u2028b"), WireAnswer(message(TextPart("a\u2028b")), "end", "end")],
+    ),
     "text in several": (
         '{"text": ["Hel", "lo"]}',
         [TextDelta("Hel"), TextDelta("lo"), WireAnswer(message(TextPart("Hello")), "end", "end")],

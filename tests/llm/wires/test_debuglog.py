@@ -18,6 +18,7 @@ from maia.llm.debuglog import DebugLog, debug_path
         ("true", Path(tempfile.gettempdir(), "maia-llm-debug.log")),
         ("/somewhere/else.log", Path("/somewhere/else.log")),
         ("here.log", Path("here.log")),
+        ("~no-such-user/here.log", None),
     ],
 )
 def test_the_variable_names_the_file_or_the_usual_one(value: str | None, path: Path | None) -> None:
