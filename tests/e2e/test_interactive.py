@@ -181,6 +181,36 @@ def test_a_shell_command_and_a_file_go_with_the_request(place: Place) -> None:
     assert "not instructions" in content
 
 
+def test_what_a_person_types_bypasses_the_rules(place: Place) -> None:
+    (place.folder / "notes.txt").write_text("the secret word is plover\n")
+    with fake_llm() as fake:
+        place.settings(LiteLLM_URL=fake.url, model="fake-model", permissions={"deny": ["Bash", "Read(**)"]})
+        with maia(place) as term:
+            term.until(HINT["en"])
+            send(term, "!echo $((6 * 7)) from the shell")
+            term.until("42 from the shell")
+            send(term, "what does @notes.txt say?")
+            rows = term.until("Hello from the fake model.")
+        assert not any("ASK" in row for row in rows)
+        assert "plover" in json.dumps(fake.chats()[0]["messages"][-1])
+
+
+def test_permissions_are_shown_file_by_file_and_clear_reads_them_again(place: Place) -> None:
+    with fake_llm() as fake:
+        place.settings(LiteLLM_URL=fake.url, permissions={"allow": ["Read(**)", "Bash(ls *)"], "deny": ["Read(.env)"]})
+        with maia(place) as term:
+            term.until(HINT["en"])
+            send(term, "/permissions")
+            rows = [row.rstrip() for row in term.until("When no rule matches")]
+            first = rows.index("~/.maia/settings.json")
+            assert rows[first + 1 : first + 4] == ["ALLOW  Read(**)", "       Bash(ls *)", "DENY   Read(.env)"]
+            place.settings(LiteLLM_URL=fake.url, permissions={"ask": ["Bash(git push *)"]})
+            send(term, "/clear")
+            term.until("Permissions: ~/.maia/settings.json (1 rule)")
+            send(term, "/permissions")
+            term.until("ASK    Bash(git push *)")
+
+
 def test_the_context_bar_shows_the_servers_window(place: Place) -> None:
     with fake_llm(context=200_000) as fake:
         place.settings(LiteLLM_URL=fake.url, model="fake-model")

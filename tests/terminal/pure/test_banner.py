@@ -26,6 +26,11 @@ def test_from_58_columns_the_picture_stands_left_of_the_letters(width: int) -> N
     assert rows[16:] == TEXT_FR
 
 
+@pytest.mark.parametrize(("width", "rows"), [(58, 19), (57, 7), (25, 7), (24, 3)])
+def test_the_form_changes_at_58_and_at_25_columns(width: int, rows: int) -> None:
+    assert len(banner_lines(Look(width=width), FR, "0.1")) == rows
+
+
 @pytest.mark.parametrize("width", [57, 40, 34])
 def test_from_25_columns_there_are_the_letters_alone(width: int) -> None:
     assert shown(banner_lines(Look(width=width), FR, "0.1"), width).split("\n") == [*LETTERS, *TEXT_FR]
