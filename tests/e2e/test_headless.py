@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -306,7 +308,7 @@ def wait_for(done: Any, seconds: float = 10) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130)])
 def test_a_signal_stops_the_turn_and_keeps_the_session(place: Place, number: int, code: int) -> None:
     with fake_llm("slow", delay=20) as fake:
         use(place, fake)
@@ -317,6 +319,60 @@ def test_a_signal_stops_the_turn_and_keeps_the_session(place: Place, number: int
     assert child.returncode == code
     assert json.loads(out)["outcome"] == "stopped"
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_second_signal_of_any_kind_does_not_wait_and_leaves_nothing_running(
+    place: Place, sandbox: str, second: signal.Signals
+) -> None:
+    mark = place.folder / "pid"
+    command = f"trap '' TERM INT HUP; echo $$ > {mark}; for i in 1 2 3; do sleep 30.0625; done"
+    with fake_llm("tool", tool_name="Bash", tool_args=json.dumps({"command": command})) as fake:
+        use(place, fake, permissions={"allow": ["Bash", "Redirect(**)"]}, sandbox=sandbox)
+        child = place.start("-p", "hi")
+        wait_for(mark.exists)
+        child.send_signal(signal.SIGTERM)
+        wait_for(lambda: signalled(child.pid, signal.SIGTERM))
+        child.send_signal(second)
+        child.communicate(timeout=10)
+    assert child.returncode == 130
+    assert [pid for pid in Path("/proc").glob("[0-9]*") if b"30.0625" in words_of(pid)] == []
+    (session,) = (place.folder / ".maia" / ".sessions").glob("*.jsonl")
+    assert '"outcome":"stopped"' in session.read_text("utf-8").splitlines()[-1]
+
+
+def signalled(pid: int, number: int) -> bool:
+    """Whether the process has taken the signal out of its queue."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    pending = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
+    return not any(mask >> (number - 1) & 1 for mask in pending)
+
+
+def words_of(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT], ids=["nohup", "background job"])
+def test_a_signal_that_the_caller_ignores_stays_ignored(place: Place, number: signal.Signals) -> None:
+    with fake_llm("slow", delay=1) as fake:
+        use(place, fake)
+        script = f"trap '' {number.name[3:]}; exec \"$@\""
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", script, "sh", sys.executable, "-m", "maia", "-p", "hi"],
+            cwd=place.folder,
+            env=place.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        wait_for(lambda: len(fake.chats()) == 1)
+        child.send_signal(number)
+        out, _ = child.communicate(timeout=20)
+    assert (child.returncode, out) == (0, "Hello from the fake model.\n")
 
 
 def test_a_killed_run_leaves_a_session_that_resumes(place: Place) -> None:

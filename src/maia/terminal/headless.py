@@ -160,25 +160,45 @@ async def run(talk: Talk, submission: Submission, printer: Printer) -> int:
                 printer.show(event)
                 refuse(talk, event)
         printer.finish()
+    except _Hurried:
+        return EXIT_CODES["stopped"]
     finally:
         await talk.close()
     return exit_code(printer.collected.ended)
 
 
+class _Hurried(Exception):
+    """Somebody asked twice to stop."""
+
+
 @contextmanager
 def _stopping(talk: Talk) -> Generator[None]:
-    """Ctrl+C and a polite kill stop the turn, so that what was written is kept; a second Ctrl+C ends the program."""
-    loop = asyncio.get_running_loop()
+    """Ctrl+C and a polite kill stop the turn, so that what was written is kept.
 
-    def stop(number: int) -> None:
-        loop.remove_signal_handler(number)
-        talk.stop()
+    The second one, of whichever kind, does not wait for commands that take their time to end: they are killed. A signal
+    that the caller told us to ignore (`nohup`, a job in the background) stays ignored. Raises `_Hurried`.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    asked = 0
 
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            talk.stop()
+        elif task is not None:
+            task.cancel()
+
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    signals = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
     for number in signals:
-        loop.add_signal_handler(number, stop, number)
+        loop.add_signal_handler(number, stop)
     try:
         yield
+    except asyncio.CancelledError:
+        if asked > 1:
+            raise _Hurried from None
+        raise
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
