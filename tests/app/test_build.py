@@ -1,8 +1,11 @@
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from maia.app.build import lay_ground, look_for_wall
+from maia.app.build import Ground, build_conversation, lay_ground, look_for_wall
+from maia.core.events import SessionRenamed
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox import wall
 from maia.sandbox.places import Places
@@ -10,16 +13,26 @@ from maia.sandbox.wall import WallFound
 from maia.terminal.options import Options
 
 
-def test_places_of_the_sandbox_setting_start_at_the_launch_folder_and_what_names_none_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, launch = tmp_path / "home", tmp_path / "work"
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
     (home / ".maia").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def ground_of(home: Path, launch: Path) -> Ground:
     launch.mkdir()
+    return lay_ground(Options(), {"HOME": str(home), "MAIA_CWD": str(launch)}, Catalogue("en"))
+
+
+def test_places_of_the_sandbox_setting_start_at_the_launch_folder_and_what_names_none_is_left_out(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = tmp_path / "work"
     (home / ".maia" / "settings.json").write_text(
         '{"sandbox": {"writable": ["build", "~/cache", "~no-such-user/x"], "readable": ["/etc/keys"]}}', "utf-8"
     )
-    monkeypatch.setenv("HOME", str(home))
     asked: list[Places] = []
 
     def find(_mode: object, places: Places) -> WallFound:
@@ -27,8 +40,21 @@ def test_places_of_the_sandbox_setting_start_at_the_launch_folder_and_what_names
         return WallFound(None)
 
     monkeypatch.setattr(wall, "find_wall", find)
-    ground = lay_ground(Options(), {"HOME": str(home), "MAIA_CWD": str(launch)}, Catalogue("en"))
-    look_for_wall(ground)
+    look_for_wall(ground_of(home, launch))
     assert [(places.writable, places.readable) for places in asked] == [
         ((launch / "build", home / "cache"), (Path("/etc/keys"),))
     ]
+
+
+def test_a_session_is_renamed_also_where_what_undo_needs_cannot_move(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground = ground_of(home, tmp_path / "work")
+    talk = build_conversation(ground)
+    (ground.folders.sessions / f"{talk.name}.changes").mkdir()
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "rename", refuse)
+    assert talk.rename("named") == SessionRenamed("named")

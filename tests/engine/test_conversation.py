@@ -211,6 +211,18 @@ async def test_a_rename_holds_before_and_after_the_first_request(tmp_path: Path)
     await talk.close()
 
 
+async def test_a_name_that_is_taken_is_refused_before_the_first_request_too(tmp_path: Path) -> None:
+    Sessions(tmp_path / ".maia/.sessions").create_named("taken").close()
+    talk = conversation(tmp_path, FakeWire(text_answer("one")))
+    await read(talk.open())
+    with pytest.raises(SessionProblem) as problem:
+        talk.rename("taken")
+    assert problem.value.key == "session.exists"
+    await play(talk, "first")
+    assert files(tmp_path) == sorted([talk.name, "taken"])
+    await talk.close()
+
+
 async def test_a_command_of_the_person_goes_with_the_next_request_once(tmp_path: Path) -> None:
     wire = FakeWire(text_answer("one"), text_answer("two"))
     talk = conversation(tmp_path, wire)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -19,7 +22,7 @@ from hypothesis import strategies as st
 
 from maia.core.errors import SessionProblem
 from maia.core.events import ContextMeasured, Event, Notice, TextDelta, ToolCallDrafted, ToolOutput, UserSaid
-from maia.store.journal import JsonlJournal, SessionBusy, read_records
+from maia.store.journal import JsonlJournal, SessionBusy, SessionExists, read_records
 from maia.store.sessions import Sessions, checked_name, new_name
 
 WHEN = datetime(2026, 11, 30, 10, 2, 11)
@@ -268,6 +271,69 @@ def test_a_rename_keeps_the_content_and_never_overwrites(tmp_path: Path) -> None
     journal.close()
     other.close()
     assert events_of(sessions.path("été à Rome")) == [UserSaid("hi"), UserSaid("after")]
+
+
+def test_a_rename_works_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    sessions = Sessions(tmp_path)
+    journal = sessions.create(WHEN)
+    journal.append(UserSaid("hi"))
+    journal.rename(sessions.path("named"))
+    journal.close()
+    assert [info.name for info in sessions.list()] == ["named"]
+    assert events_of(sessions.path("named")) == [UserSaid("hi")]
+
+
+def test_a_rename_that_fails_leaves_no_second_session(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    journal = sessions.create(WHEN)
+    journal.path.unlink()
+    with pytest.raises(SessionProblem, match="unwritable"):
+        journal.rename(sessions.path("named"))
+    journal.close()
+    assert sessions.list() == []
+
+
+def test_a_name_is_given_once(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    sessions.check_free("mine")
+    sessions.create_named("mine").close()
+    with pytest.raises(SessionExists):
+        sessions.check_free("mine")
+    with pytest.raises(SessionExists):
+        sessions.create_named("mine")
+
+
+def _create(sessions: Sessions) -> None:
+    sessions.create(WHEN)
+
+
+def _create_named(sessions: Sessions) -> None:
+    sessions.create_named("mine")
+
+
+@pytest.mark.parametrize("make", [_create, _create_named])
+def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path, make: Callable[[Sessions], None]) -> None:
+    (tmp_path / "taken").write_text("a file stands where the folder was")
+    with pytest.raises(SessionProblem) as problem:
+        make(Sessions(tmp_path / "taken"))
+    assert problem.value.key == "session.unwritable"
+
+
+def test_a_copy_that_does_not_fit_on_the_disk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions(tmp_path)
+    writer = sessions.create(WHEN)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", refuse)
+    with pytest.raises(SessionProblem, match="No space left"):
+        sessions.open(writer.name, WHEN)
+    writer.close()
 
 
 def test_an_unknown_session_names_the_nearest(tmp_path: Path) -> None:

@@ -235,7 +235,10 @@ class _Builder:
             self._states[new] = self._states.pop(old)
         source, target = self._changes_folder(old), self._changes_folder(new)
         if source.is_dir() and not target.exists():
-            os.rename(source, target)
+            try:
+                os.rename(source, target)
+            except OSError:
+                return  # what was recorded stays where it is, and this run goes on undoing from there
             if new in self._states:
                 self._states[new] = replace(self._states[new], changes=Changes(target))
 

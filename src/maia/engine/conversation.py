@@ -342,6 +342,7 @@ class Conversation:
         if isinstance(journal, JsonlJournal):
             journal.rename(self._setup.sessions.path(name))
         else:
+            self._setup.sessions.check_free(name)
             self._recorder.reserve(lambda: self._setup.sessions.create_named(name))
         event = SessionRenamed(name)
         self._emit(event)

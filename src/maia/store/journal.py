@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ class SessionBusy(SessionProblem):
     """Another process is writing this session."""
 
 
+class SessionExists(SessionProblem):
+    """There is a session of that name already."""
+
+
 def read_records(path: Path) -> Loaded:
     """All readable records of a session file, whatever happened to it.
 
@@ -80,25 +85,43 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise SessionProblem("session.unreadable", name=path.stem, problem=error.strerror or str(error)) from error
 
 
+@contextlib.contextmanager
+def _told(path: Path) -> Generator[None]:
+    """What the system refuses is told in words that name the session."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise SessionExists("session.exists", name=path.stem) from error
+    except OSError as error:
+        raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
+
+
 class JsonlJournal:
     """Port `Journal` on a file. Holds an exclusive lock on it while open; two writers never share a file."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or create `path`. Raises `SessionBusy` when another process has it, `SessionProblem` on other errors."""
+    def __init__(self, path: Path, *, new: bool = False) -> None:
+        """Open or create `path`; a `new` one must not be there yet.
+
+        Raises `SessionBusy` when another process has it, `SessionExists`, and `SessionProblem` on other errors.
+        """
         self.path = path
         self.problem = ""
         self._unsaved: list[bytes] = []
         self._gathered: TextDelta | ReasoningDelta | None = None
         self._timer: asyncio.TimerHandle | None = None
+        how = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_EXCL if new else 0)
+        with _told(path):
+            self._fd = os.open(path, how, 0o600)
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
-        self._lock()
-        self._size = os.fstat(self._fd).st_size
-        self._next = self._count_lines()
-        if self._size and os.pread(self._fd, 1, self._size - 1) != b"\n":
-            self._unsaved.append(b"\n")  # a torn last line stays by itself
+            self._lock()
+            with _told(path):
+                self._size = os.fstat(self._fd).st_size
+                self._next = self._count_lines()
+                if self._size and os.pread(self._fd, 1, self._size - 1) != b"\n":
+                    self._unsaved.append(b"\n")  # a torn last line stays by itself
+        except SessionProblem:
+            os.close(self._fd)
+            raise
 
     @property
     def name(self) -> str:
@@ -124,14 +147,15 @@ class JsonlJournal:
             self._write(event)
 
     def rename(self, path: Path) -> None:
-        """Give the file another name, never over an existing one. Raises `SessionProblem`."""
-        try:
-            os.link(self.path, path, follow_symlinks=False)
-            os.unlink(self.path)
-        except FileExistsError as error:
-            raise SessionProblem("session.exists", name=path.stem) from error
-        except OSError as error:
-            raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
+        """Give the file another name. Raises `SessionExists`, and `SessionProblem` on other errors."""
+        with _told(path):
+            # The name is taken first, so that nothing is written over: not every file system has hard links.
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            try:
+                os.replace(self.path, path)
+            except OSError:
+                os.unlink(path)
+                raise
         self.path = path
 
     def close(self) -> None:
@@ -147,7 +171,6 @@ class JsonlJournal:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            os.close(self._fd)
             raise SessionBusy("session.busy", name=self.path.stem) from error
         except OSError:
             pass  # a file system without locks: the name alone keeps writers apart
@@ -187,7 +210,7 @@ class JsonlJournal:
         try:
             written = os.write(self._fd, data)
             if written < len(data):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self.problem = error.strerror or str(error)
             with contextlib.suppress(OSError):

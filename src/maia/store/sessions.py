@@ -16,7 +16,7 @@ from pathlib import Path
 from maia.core.codec import UnreadableEvent, load_event
 from maia.core.errors import SessionProblem
 from maia.core.events import ContextMeasured, Event, UserSaid
-from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, read_records
+from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
 
 _HEAD_BYTES = 64 * 1024
 _TAIL_BYTES = 64 * 1024
@@ -67,13 +67,22 @@ class Sessions:
         """The name that a session begun now would get, unless another process takes it first."""
         return next(path.stem for path in self._candidates(now) if not path.exists())
 
+    def check_free(self, name: str) -> None:
+        """Raises `SessionExists` when there is a session of that name, `SessionProblem` for an unsafe name."""
+        if os.path.lexists(self.path(name)):
+            raise SessionExists("session.exists", name=name)
+
     def create_named(self, name: str) -> JsonlJournal:
-        """A new session file of that name. Raises `SessionProblem` when it exists."""
+        """A new session file of that name. Raises `SessionExists`, and `SessionProblem` where it cannot be made."""
         path = self.path(name)
-        if path.exists():
-            raise SessionProblem("session.exists", name=name)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return JsonlJournal(path)
+        self._make_folder(path)
+        return JsonlJournal(path, new=True)
+
+    def _make_folder(self, path: Path) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
 
     def _candidates(self, now: datetime) -> Iterator[Path]:
         base = new_name(now)
@@ -81,17 +90,14 @@ class Sessions:
         yield from (self.folder / f"{base}_{number}{SUFFIX}" for number in itertools.count(2))
 
     def create(self, now: datetime) -> JsonlJournal:
-        """A new, empty session file; sessions begun in the same second get `_2`, `_3`…"""
+        """A new, empty session file; sessions begun in the same second get `_2`, `_3`…
+
+        Raises `SessionProblem` where it cannot be made.
+        """
         for path in self._candidates(now):
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            except FileExistsError:
-                continue
-            except OSError as error:
-                problem = error.strerror or str(error)
-                raise SessionProblem("session.unwritable", name=path.stem, problem=problem) from error
-            return JsonlJournal(path)
+            self._make_folder(path)
+            with contextlib.suppress(SessionExists):
+                return JsonlJournal(path, new=True)
         raise AssertionError("the candidates never end")
 
     def load(self, name: str) -> Loaded:
@@ -102,18 +108,28 @@ class Sessions:
         return read_records(path)
 
     def open(self, name: str, now: datetime) -> tuple[JsonlJournal, bool]:
-        """Open a session to go on with it. When another process writes it, go on in a copy: (journal, is a copy)."""
+        """Open a session to go on with it. When another process writes it, go on in a copy: (journal, is a copy).
+
+        Raises `SessionProblem` when there is none of that name, with the nearest ones, and where it cannot be opened or
+        copied.
+        """
         path = self.path(name)
         if not path.is_file():
             raise self._unknown(name)
         try:
             return JsonlJournal(path), False
         except SessionBusy:
-            copy = self.create(now)
-            copy_path = copy.path
-            copy.close()
-            shutil.copyfile(path, copy_path)
-            return JsonlJournal(copy_path), True
+            return self._copied(path, now), True
+
+    def _copied(self, path: Path, now: datetime) -> JsonlJournal:
+        copy = self.create(now)
+        copy.close()
+        try:
+            shutil.copyfile(path, copy.path)
+        except OSError as error:
+            problem = error.strerror or str(error)
+            raise SessionProblem("session.unwritable", name=copy.name, problem=problem) from error
+        return JsonlJournal(copy.path)
 
     def list(self) -> list[SessionInfo]:
         """All sessions, the last changed first. Unreadable files are listed with an empty title."""
