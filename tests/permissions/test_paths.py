@@ -198,6 +198,19 @@ def test_a_path_is_judged_as_given_and_as_resolved(
     assert verdict(tool, path.replace("{tmp}", str(tmp_path)), rules(**filled), place) == expected, why
 
 
+def test_a_hard_link_is_another_name_of_the_file_that_a_rule_names(place: Place) -> None:
+    (place.launch / ".env").write_text("KEY=1")
+    os.link(place.launch / ".env", place.launch / "notes.txt")
+    (place.launch / "other.txt").write_text("KEY=1")
+    for in_force, expected in (({"deny": ["Read(.env)"]}, "deny"), ({"ask": ["Read(.env)"]}, "ask")):
+        ruled = rules(allow=["Read(**)", "Bash(cat *)"], **in_force)
+        assert verdict("Read", "notes.txt", ruled, place) == expected
+        assert verdict("Grep", "notes.txt", rules(allow=["Grep(**)"], **in_force), place) == expected
+        assert verdict("Bash", "cat notes.txt", ruled, place) == expected
+        assert verdict("Read", "other.txt", ruled, place) == "allow"
+        assert verdict("Read", "missing.txt", ruled, place) == "allow"
+
+
 def test_through_a_link_to_the_launch_folder_the_rules_hold_just_the_same(place: Place, tmp_path: Path) -> None:
     aliased = Place(tmp_path / "alias", place.home, fold_case=False)
     in_force = rules(allow=["Read(src/**)", "Redirect(out/**)", "Bash(echo *)"], deny=["Read(.env)"])

@@ -27,7 +27,7 @@ _KINDS: dict[str, NeedKind] = {
 def need_of(tool: str, value: str) -> Need:
     """The need that a call of this tool with this value has; tools that are not built in are matched as text."""
     name = canonical_tool(tool)
-    kind = "path" if name in PATH_TOOLS else _KINDS.get(name, "text" if value else "none")
+    kind = "path" if name in PATH_TOOLS else _KINDS.get(name, "text")
     return Need(name, kind, value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -138,12 +139,23 @@ def covers(rule: Rule, path: Target, place: Place) -> bool:
 
 
 def touches(rule: Rule, path: Target, place: Place) -> bool:
-    """Whether a deny or ask rule meets the path: given or resolved, it or a folder that it lies in."""
+    """Whether a deny or ask rule meets the path: given or resolved, it or a folder that it lies in; or a hard link."""
     if rule.pattern is None:
         return True
     glob = _absolute(rule.pattern, str(place.launch), str(place.home))
     patterns = {glob.given, glob.resolved, *_through_link(glob, place)}
-    return any(_fits_or_within(pattern, form, place) for pattern in patterns for form in {path.given, path.resolved})
+    if any(_fits_or_within(pattern, form, place) for pattern in patterns for form in {path.given, path.resolved}):
+        return True
+    return globs.is_literal(glob.given) and _is_other_name(globs.literal_folder(glob.given), path.resolved)
+
+
+def _is_other_name(named: str, path: str) -> bool:
+    """Whether a path is a hard link to the one file that a rule names; the files under a glob are not gone through."""
+    try:
+        found = os.stat(path)
+        return found.st_nlink > 1 and stat.S_ISREG(found.st_mode) and os.path.samestat(found, os.stat(named))
+    except (OSError, ValueError):
+        return False
 
 
 def _through_link(glob: _Globs, place: Place) -> tuple[str, ...]:
