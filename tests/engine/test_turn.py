@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from maia.core.types import (
     AssistantMessage,
     Cost,
     Failure,
+    Need,
     Submission,
     TextPart,
     ToolMessage,
@@ -198,6 +200,25 @@ async def test_two_questions_are_never_open_together(tmp_path: Path) -> None:
     events = await play(talk, "go", lambda _: Answer("once"))
     asked = [type(event).__name__ for event in events if isinstance(event, (ApprovalRequested, ApprovalAnswered))]
     assert asked == ["ApprovalRequested", "ApprovalAnswered"] * 3
+
+
+async def test_a_deny_rule_that_comes_while_a_question_waits_holds_for_the_next_call(tmp_path: Path) -> None:
+    verdicts = {"A": Verdict.ASK, "B": Verdict.ASK}
+
+    class ReadAgain(FakeJudge):
+        def allow_always(self, needs: Sequence[Need]) -> str:
+            self._verdicts["B"] = Verdict.DENY  # somebody wrote it into the file that was read again to save the rule
+            return super().allow_always(needs)
+
+    forbidden = FakeTool("B")
+    wire = FakeWire(call_answer(call("A", "c1"), call("B", "c2")), text_answer("ok"))
+    talk = conversation(tmp_path, wire, FakeTool("A"), forbidden, judge=ReadAgain(**verdicts))
+    await opened(talk)
+    events = await play(talk, "go", lambda _event: Answer("always"))
+    assert [event.name for event in events if isinstance(event, ApprovalRequested)] == ["A"]
+    assert [event.status for event in events if isinstance(event, ToolCallFinished)] == ["succeeded", "refused"]
+    assert forbidden.ran == []
+    await talk.close()
 
 
 async def test_a_refusal_gives_its_reason_to_the_model(tmp_path: Path) -> None:

@@ -33,35 +33,44 @@ class Gate:
         """None when the call may run. Waits for a person where no rule decides."""
         needs = tool.needs(args, hands.launch) or (Need(call.name, "none"),)
         decision = self.judge.decide(needs)
-        if decision.verdict is Verdict.ASK:
-            return await self._ask(call, tool, args, hands, needs)
-        if decision.verdict is Verdict.DENY:
-            return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)))
-        return None
+        if decision.verdict is not Verdict.ASK:
+            return self._decided(call, decision)
+        async with self.approvals.turnstile:
+            decision = self.judge.decide(needs)  # an answer given meanwhile, or a rule read with it, may decide now
+            if decision.verdict is not Verdict.ASK:
+                return self._decided(call, decision)
+            return await self._ask(call, tool, args, hands, needs, decision)
+
+    def _decided(self, call: ToolCallPart, decision: Decision) -> Refusal | None:
+        if decision.verdict is Verdict.ALLOW:
+            return None
+        return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)))
 
     async def _ask(
-        self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands, needs: tuple[Need, ...]
+        self,
+        call: ToolCallPart,
+        tool: AnyTool,
+        args: object,
+        hands: Hands,
+        needs: tuple[Need, ...],
+        decision: Decision,
     ) -> Refusal | None:
-        async with self.approvals.turnstile:
-            decision = self.judge.decide(needs)  # an answer given meanwhile may cover this call, too
-            if decision.verdict is Verdict.ALLOW:
-                return None
-            question = ApprovalRequested(
-                approval_id=self.approvals.new_id(),
-                call_id=call.call_id,
-                name=call.name,
-                arguments=call.arguments,
-                needs=needs,
-                decision=decision,
-                proposed=self._proposed(needs),
-                preview=tool.preview(args),
-                blocks=await tool.proposal(args, hands),
-                origin=self.origin,
-            )
-            answered = await self.approvals.ask(question, self.emit)
-            if answered.by == "headless":
-                return Refusal(self._nobody_there(question))
-            return self._settle(call, needs, decision, answered.answer)
+        question = ApprovalRequested(
+            approval_id=self.approvals.new_id(),
+            call_id=call.call_id,
+            name=call.name,
+            arguments=call.arguments,
+            needs=needs,
+            decision=decision,
+            proposed=self._proposed(needs),
+            preview=tool.preview(args),
+            blocks=await tool.proposal(args, hands),
+            origin=self.origin,
+        )
+        answered = await self.approvals.ask(question, self.emit)
+        if answered.by == "headless":
+            return Refusal(self._nobody_there(question))
+        return self._settle(call, needs, decision, answered.answer)
 
     def _settle(
         self, call: ToolCallPart, needs: tuple[Need, ...], decision: Decision, answer: Answer
