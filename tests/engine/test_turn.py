@@ -33,7 +33,6 @@ from maia.core.types import (
     Cost,
     Failure,
     Need,
-    Submission,
     TextPart,
     ToolMessage,
     ToolResult,
@@ -377,17 +376,6 @@ async def test_at_the_limit_the_person_is_asked_and_may_grant_another_series(tmp
     assert asked == [2, 4]
     assert ended(events).outcome == "turn_limit"
     assert ended(events).steps == 4
-
-
-async def test_go_on_answers_the_open_limit(tmp_path: Path) -> None:
-    wire = FakeWire(call_answer(call("T")), text_answer("ok"))
-    talk = await opened(conversation(tmp_path, wire, FakeTool("T"), max_iterations=1))
-    events: list[Event] = []
-    async for event in talk.turn(Submission("go")):
-        events.append(event)
-        if isinstance(event, LimitReached):
-            talk.go_on(True)
-    assert ended(events).outcome == "finished"
 
 
 async def test_a_spent_tool_budget_skips_the_rest_and_ends_the_turn(tmp_path: Path) -> None:

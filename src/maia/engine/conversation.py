@@ -14,7 +14,6 @@ from maia.core.events import (
     ContextCleared,
     ContextMeasured,
     Event,
-    LimitReached,
     ModelChanged,
     Notice,
     PendingAdded,
@@ -72,7 +71,6 @@ class Conversation:
         self._windows: dict[tuple[str, str], tuple[Window, Notice]] = {}
         self._told: set[tuple[str, str]] = set()
         self._recorder = self._new_recorder()
-        self._limit_question = ""
         self._stop_bang: asyncio.Event | None = None
         self._closed = False
 
@@ -199,8 +197,6 @@ class Conversation:
         def emit(event: Event) -> None:
             nonlocal asked
             asked += isinstance(event, ApprovalRequested)
-            if isinstance(event, LimitReached):
-                self._limit_question = event.approval_id
             self._emit(event)
 
         await run_turn(self._ports(bound, emit), transcript.turn + 1, said, lambda: asked)
@@ -266,10 +262,6 @@ class Conversation:
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
         """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
         self._approvals.answer(approval_id, answer, by)
-
-    def go_on(self, yes: bool) -> None:
-        """Answer the open `LimitReached` (T5.08)."""
-        self._approvals.answer(self._limit_question, Answer("once" if yes else "no"))
 
     # Commands
 

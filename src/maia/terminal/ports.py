@@ -92,11 +92,10 @@ class Conversation(Protocol):
         ...
 
     def answer(self, approval_id: str, answer: Answer) -> None:
-        """Answer an `ApprovalRequested` that came out of `turn`. An unknown or answered id is ignored."""
-        ...
+        """Answer an `ApprovalRequested` or a `LimitReached` that came out of `turn`.
 
-    def go_on(self, yes: bool) -> None:
-        """Answer a `LimitReached` (T5.08)."""
+        An unknown or answered id is ignored.
+        """
         ...
 
     # Commands
