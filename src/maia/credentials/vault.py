@@ -24,9 +24,9 @@ SERVICE: Final = "maia"
 """Under which name the system's keyring lists our keys."""
 
 INDEX: Final = "keys.json"
-_SEALED: Final = "keys.sealed"
-_SEAL: Final = "keys.seal"
-_LOCK: Final = "keys.lock"
+_SEALED: Final = "sealed.bin"
+_SEAL: Final = "seal.bin"
+_LOCK: Final = ".lock"
 
 Keeper: TypeAlias = Literal["keyring", "file"]
 
