@@ -73,7 +73,7 @@ def _move(folder: Path, root: Path) -> Move:
 
 
 def migrate(workspace: Path, root: Path) -> Migrated:
-    """Copy, verify, then rename each old folder to `agent_<name>.migrated`. Never overwrites; a second run finishes."""
+    """Copy, verify, then rename each old folder to `.hermes.migrated`. Never overwrites; a second run finishes."""
     done = tuple(_moved(move) for move in moves(workspace, root))
     return Migrated(done, OK if all(move.is_free for move in done) else FAILED)
 
@@ -94,7 +94,7 @@ def _moved(move: Move) -> Move:
             different = tuple(n for n in move.files if _print(move.source / n) != _print(move.target / n))
             if different:
                 return Move(move.agent, move.source, move.target, move.files, move.size, different)
-            _set_aside(move.source.parent)
+            _set_aside(move.source)
     except OSError as error:
         problem = fail("WRITE_FAILED", path=str(error.filename or move.target), why=os.strerror(error.errno or 0))
         return Move(move.agent, move.source, move.target, move.files, move.size, problems=(*move.problems, problem))
