@@ -6,6 +6,7 @@ import pytest
 
 from maia.app.build import Ground, build_conversation, lay_ground, look_for_wall
 from maia.core.events import SessionRenamed
+from maia.core.types import Need, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox import wall
 from maia.sandbox.places import Places
@@ -58,3 +59,23 @@ def test_a_session_is_renamed_also_where_what_undo_needs_cannot_move(
 
     monkeypatch.setattr(os, "rename", refuse)
     assert talk.rename("named") == SessionRenamed("named")
+
+
+def test_the_file_of_a_cut_output_is_read_without_a_question_and_no_rule_is_shown_for_it(
+    home: Path, tmp_path: Path
+) -> None:
+    ground = ground_of(home, tmp_path / "work")
+    needs = [Need("Read", "path", str(ground.folders.sessions / place / "x.txt")) for place in ("outputs", ".")]
+    verdicts = [ground.rules.judge.decide([need]).verdict for need in needs]
+    assert (verdicts, ground.rules.shown()) == ([Verdict.ALLOW, Verdict.ASK], ())
+
+
+def test_a_command_may_go_into_a_folder_that_was_added_beside_the_project(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "lib").mkdir()
+    options = Options(add_dirs=(str(tmp_path / "lib"),), allow=("Bash(ls *)",))
+    ground = lay_ground(options, {"HOME": str(home), "MAIA_CWD": str(tmp_path / "work")}, Catalogue("en"))
+    asked = {line: ground.rules.judge.decide([Need("Bash", "command", line)]).verdict for line in (
+        "cd ../lib && ls", "cd .. && ls"
+    )}  # fmt: skip
+    assert asked == {"cd ../lib && ls": Verdict.ALLOW, "cd .. && ls": Verdict.ASK}

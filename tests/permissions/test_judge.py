@@ -302,3 +302,29 @@ def test_trust_given_elsewhere_is_no_trust_here(place: Place) -> None:
 def test_a_rule_set_is_empty_by_default() -> None:
     assert RuleSet() == rules()
     assert not RuleSet().restricted
+
+
+def test_an_output_of_its_own_is_read_without_a_rule_unless_the_person_forbids_it(place: Place) -> None:
+    outputs = place.launch / ".maia" / ".sessions" / "outputs"
+    outputs.mkdir(parents=True)
+    (place.home / "secret").write_text("x")
+    (outputs / "link").symlink_to(place.home / "secret")
+    judge = RuleJudge(place, own_outputs=outputs)
+    asked = {
+        (tool, name): verdict(judge, Need(tool, "path", str(outputs / name)))
+        for tool in ("Read", "Grep", "Write", "Edit")
+        for name in ("one.txt", "link", "../session.jsonl")
+    }
+    assert [call for call, answer in asked.items() if answer == "allow"] == [("Read", "one.txt"), ("Grep", "one.txt")]
+    write(place.home, deny=["Read(.maia/**)"])
+    judge.reload()
+    assert verdict(judge, Need("Read", "path", str(outputs / "one.txt"))) == "deny"
+
+
+def test_an_output_kept_below_a_linked_home_folder_is_read_without_a_rule(place: Place, tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    linked.symlink_to(place.home)
+    outputs = linked / "state [1]" / "outputs"
+    outputs.mkdir(parents=True)
+    judge = RuleJudge(Place(place.launch, linked, fold_case=False), own_outputs=outputs)
+    assert verdict(judge, Need("Read", "path", str(outputs / "one.txt"))) == "allow"

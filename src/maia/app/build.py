@@ -12,7 +12,7 @@ from pathlib import Path
 from maia import __version__
 from maia.app.memory import Remembered
 from maia.app.models import EndpointModels, Wish
-from maia.app.rules import FolderRules
+from maia.app.rules import FolderRules, saved_outputs
 from maia.app.undo import SessionUndo
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
@@ -51,10 +51,10 @@ class Ground:
 def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
     """Find and prepare the folders (T1.01, T1.03). Raises `UsageProblem` for a folder that is not there."""
     folders = prepare(find_folders(env), env)
-    rules = FolderRules(folders, env, options, say)
+    add_dirs = tuple(_folder(name, folders.launch) for name in options.add_dirs)
+    rules = FolderRules(folders, env, options, say, add_dirs)
     lang = choose_language(options.lang, env, rules.settings.lang)
     words = say if lang == say.lang else Catalogue(lang)
-    add_dirs = tuple(_folder(name, folders.launch) for name in options.add_dirs)
     return Ground(options, env, folders, rules, add_dirs, words)
 
 
@@ -268,7 +268,7 @@ class _Builder:
 
     @property
     def _outputs(self) -> Path:
-        return self._ground.folders.sessions / "outputs"
+        return saved_outputs(self._ground.folders)
 
     def _changes_folder(self, session: str) -> Path:
         return self._sessions.folder / f"{session}.changes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
@@ -10,12 +11,17 @@ from maia.core.ports import Say
 from maia.core.types import Need, Rule, Verdict
 from maia.engine.views import RuleFile, Trust
 from maia.launch import Folders
-from maia.permissions.judge import RuleJudge
+from maia.permissions.judge import BUILT_IN, RuleJudge
 from maia.permissions.paths import Place
 from maia.permissions.trust import remember, trust_state
 from maia.permissions.view import problem_notice, start_notices
 from maia.settings import Settings, load_settings
 from maia.terminal.options import Options
+
+
+def saved_outputs(folders: Folders) -> Path:
+    """The folder for outputs too long for the model, which is told of the file."""
+    return folders.sessions / "outputs"
 
 
 class FolderRules:
@@ -24,14 +30,20 @@ class FolderRules:
     Raises `UsageProblem` for an `--allow` or `--deny` that is no rule: a script must not run with less than it asked.
     """
 
-    def __init__(self, folders: Folders, env: Mapping[str, str], options: Options, say: Say) -> None:
+    def __init__(
+        self, folders: Folders, env: Mapping[str, str], options: Options, say: Say, add_dirs: tuple[Path, ...] = ()
+    ) -> None:
         self._folders = folders
         self._env = env
         self._options = options
         self._say = say
         self._state = trust_state(folders.launch, folders.home)
         self.judge = RuleJudge(
-            Place(folders.launch, folders.home), trusted=self._is_trusted, allow=options.allow, deny=options.deny
+            Place(folders.launch, folders.home, folders=add_dirs),
+            trusted=self._is_trusted,
+            allow=options.allow,
+            deny=options.deny,
+            own_outputs=saved_outputs(folders),
         )
         for problem in self.judge.option_problems:
             notice = problem_notice(problem, say)
@@ -62,9 +74,11 @@ class FolderRules:
             self.reload()
 
     def shown(self) -> tuple[RuleFile, ...]:
-        """The rules in force, by the place where they were written, those of options and session last (T6.07)."""
+        """The rules that somebody wrote or gave, by their place, those of options and session last (T6.07)."""
         by_place: dict[str, list[Rule]] = {}
         for rule in self.judge.rules.rules:
+            if rule.source.name == BUILT_IN:
+                continue
             by_place.setdefault(rule.source.name, []).append(rule)
         return tuple(RuleFile(place, tuple(rules)) for place, rules in by_place.items())
 

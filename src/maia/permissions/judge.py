@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
+from maia.permissions import globs
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place
 from maia.permissions.rule_files import RuleFile, read_rule_file
@@ -15,13 +16,16 @@ from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
 SETTINGS = Path(".maia/settings.json")
 USER_FILE = "~/.maia/settings.json"
 FOLDER_FILE = "./.maia/settings.json"
+BUILT_IN = "built-in"
+"""The place of rules that nobody wrote: a deny or ask rule of the person's wins over them as over any allow."""
 
 
 class RuleJudge:
     """Decides needs against `~/.maia/settings.json`, `./.maia/settings.json`, `--allow`/`--deny` and the session.
 
     Until the folder is trusted its own allow rules are not used; its deny and ask rules are, since they only restrict
-    (decisions §9). `files` holds what was read, with problems; `reload` reads again after an edit (T6.07).
+    (decisions §9). `files` holds what was read, with problems; `reload` reads again after an edit (T6.07). What lies in
+    the folder `own_outputs` was shown to the model in part, and it was told of the file: reading it needs no rule.
     """
 
     def __init__(
@@ -32,11 +36,13 @@ class RuleJudge:
         allow: Sequence[str] = (),
         deny: Sequence[str] = (),
         files: Sequence[tuple[Path, str]] | None = None,
+        own_outputs: Path | None = None,
     ) -> None:
         self.place = place
         self.trusted = trusted
         self._sources = tuple(files) if files is not None else _two_files(place)
         self._options, self.option_problems = _option_rules(allow, deny)
+        self._built_in = _reading_rules(own_outputs, place) if own_outputs else ()
         self._session: tuple[Rule, ...] = ()
         self.files: tuple[RuleFile, ...] = ()
         self.rules = RuleSet()
@@ -98,7 +104,7 @@ class RuleJudge:
 
     def _combine(self) -> None:
         rules = [rule for file in self.files for rule in file.rules if self._counts(file, rule)]
-        self.rules = RuleSet((*rules, *self._options, *self._session))
+        self.rules = RuleSet((*rules, *self._options, *self._session, *self._built_in))
 
     def waits(self, file: RuleFile) -> bool:
         """Whether the file's allow rules are left out because the folder is not trusted."""
@@ -114,6 +120,15 @@ def _two_files(place: Place) -> tuple[tuple[Path, str], ...]:
     if os.path.realpath(user) == os.path.realpath(folder):
         return ((user, USER_FILE),)
     return ((user, USER_FILE), (folder, FOLDER_FILE))
+
+
+def _reading_rules(folder: Path, place: Place) -> tuple[Rule, ...]:
+    """Allow rules for reading and searching what lies in a folder; from the home folder on where it lies there."""
+    within = folder.is_relative_to(place.home)
+    name = globs.escaped(str(folder.relative_to(place.home) if within else folder))
+    pattern = f"~/{name}/**" if within else f"{name}/**"
+    source = RuleSource(BUILT_IN)
+    return tuple(Rule(Verdict.ALLOW, tool, pattern, f"{tool}({pattern})", source) for tool in ("Read", "Grep"))
 
 
 def _option_rules(allow: Sequence[str], deny: Sequence[str]) -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
