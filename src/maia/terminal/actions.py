@@ -15,8 +15,8 @@ from maia.terminal.badges import Badge, badge_lines
 from maia.terminal.commands import Handler, find_command
 from maia.terminal.endings import notice_lines
 from maia.terminal.line import AgentCall, Bang, BangHelp, Blank, Command, SkillCall, Text, parse
-from maia.terminal.questions import Picker, models
-from maia.terminal.render import diff_of
+from maia.terminal.questions import Picker, models, trust
+from maia.terminal.render import chosen_lines, diff_of
 from maia.terminal.spans import EMPTY, Line, clean_row
 
 if TYPE_CHECKING:
@@ -106,6 +106,17 @@ class Actions:
 
     # Models and sessions
 
+    async def trust(self) -> None:
+        """Ask about a folder that brings rules, tools or servers of its own. The answer stays in the log."""
+        asked = self._talk.trust_needed()
+        if asked is None:
+            return
+        choices = trust(asked, self._on.say)
+        yes = await self._on.ask(choices)
+        self._on.show(chosen_lines(choices.title, choices.label_of(yes), self._on.look, self._on.say))
+        self._on.state.family = "badge"
+        self._talk.trust(yes)
+
     async def choose_model(self) -> None:
         """The list of models, with search (T1.06)."""
         choices = await self._talk.models()
@@ -191,17 +202,17 @@ class Actions:
         self._block(views.changes_lines(blocks, self._on.look, self._on.say))
 
     async def undo(self, _: str) -> None:
-        self._changes(await asyncio.to_thread(self._talk.undo), "screen.undo.none")
+        self._changes("undo", await asyncio.to_thread(self._talk.undo))
 
     async def redo(self, _: str) -> None:
-        self._changes(await asyncio.to_thread(self._talk.redo), "screen.redo.none")
+        self._changes("redo", await asyncio.to_thread(self._talk.redo))
 
-    def _changes(self, changes: Sequence[Change], none: str) -> None:
+    def _changes(self, verb: str, changes: Sequence[Change]) -> None:
         if not changes:
-            self._tell("info", none)
+            self._tell("info", f"screen.{verb}.none")
         for place, change in enumerate(changes):
             badge = "warn" if change.action == "kept" else "info"
-            rows = badge_lines(badge, self._on.say(f"screen.change.{change.action}", path=change.path), self._on.look)
+            rows = badge_lines(badge, self._on.say(f"screen.{verb}.{change.action}", path=change.path), self._on.look)
             self._on.show(rows if place else [EMPTY, *rows])
             self._on.state.family = "badge"
 

@@ -161,15 +161,17 @@ class App:
             self._begin(self._send(*self._queue.pop(0)))
 
     async def _open(self) -> None:
-        asked = self.conversation.trust_needed()
-        if asked is not None:
-            self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
+        """The start. What fails in it is told, and the prompt with its bar is there all the same."""
+        await self._actions.trust()
         self._loop.call_later(_SOON, self._screen.refresh)
-        await self.draw(self.conversation.open(), stored=True)
-        self._opened = True
+        try:
+            await self.draw(self.conversation.open(), stored=True)
+        finally:
+            self._opened = True
+            self._spawn(self._measure())
         if not self.conversation.model:
             await self._actions.choose_model()
-        self._spawn(self._measure())
+            self._spawn(self._measure())
 
     async def _news(self) -> None:
         async for event in self.conversation.news():
@@ -321,8 +323,7 @@ class App:
         if self._activity is not None:
             if self._stopping and now - self._stopping > _STUCK:
                 self._end(130)
-            self._stopping = self._stopping or now
-            self.conversation.stop()
+            self.stop()
             while (text := self.take_back()) is not None:
                 rest = self._prompt.editor.value
                 self._prompt.editor.set(f"{text}\n{rest}" if rest else text)
@@ -333,6 +334,12 @@ class App:
             self._interrupted = now
             self._loop.call_later(_TWICE, self._screen.refresh)
         return False
+
+    def stop(self) -> None:
+        """Escape: what runs is told to stop."""
+        if self._activity is not None:
+            self._stopping = self._stopping or self._loop.time()
+            self.conversation.stop()
 
     def leave(self) -> None:
         """Ctrl+D: leave."""

@@ -36,12 +36,16 @@ class Asker(Protocol):
         """Ctrl+C, with nothing typed when `empty`. True when something runs and was told to stop."""
         ...
 
+    def stop(self) -> None:
+        """Escape when no line waits: stop what runs."""
+        ...
+
     def leave(self) -> None:
         """Ctrl+D on an empty line."""
         ...
 
     def take_back(self) -> str | None:
-        """Escape on an empty line: the last waiting line, if one waits."""
+        """Escape: the last waiting line, if one waits."""
         ...
 
     def edit(self) -> None:
@@ -266,7 +270,7 @@ class Dialogue:
         elif asked == "interrupt":
             self._interrupt()
         elif asked == "escape":
-            self._take_back()
+            self._escape()
         elif asked == "eof":
             self._asker.leave()
         elif asked == "search":
@@ -298,9 +302,12 @@ class Dialogue:
         if not self._asker.interrupt(empty=not self.editor.text) and self.editor.text:
             self.editor.set("")
 
-    def _take_back(self) -> None:
+    def _escape(self) -> None:
+        """The last line that waits comes back; when none does, what runs is stopped."""
         text = self._asker.take_back()
-        if text is not None:
+        if text is None:
+            self._asker.stop()
+        else:
             self.editor.set(f"{text}\n{self.editor.value}" if self.editor.text else text)
 
     # Searching the history

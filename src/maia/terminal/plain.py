@@ -103,9 +103,7 @@ class PlainDoor:
             self.show(error_lines(error, self._look, self.say))
 
     async def _open(self) -> None:
-        asked = self.conversation.trust_needed()
-        if asked is not None:
-            self.conversation.trust(await self.ask(questions.trust(asked, self.say)))
+        await self._actions.trust()
         await self.draw(self.conversation.open(), stored=True)
         if not self.conversation.model:
             await self._actions.choose_model()

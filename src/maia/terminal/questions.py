@@ -80,6 +80,10 @@ class Choices(Generic[T]):
         """True while a reason is being typed: all keys belong to it then."""
         return self._reason is not None
 
+    def label_of(self, value: T) -> str:
+        """The words of the option with that value."""
+        return next(option.text for option in self._options if option.value == value)
+
     def press(self, key: Key) -> bool:
         """Apply a key; False when it means nothing here, and then belongs to nobody."""
         kind, value = key
@@ -353,10 +357,9 @@ def models(choices: Sequence[ModelChoice], say: Words) -> Picker[ModelChoice]:
         names = max((cell_width(clean_row(choice.name)) for choice in shown[first : first + room]), default=0)
         for place, choice in enumerate(shown[first : first + room], first):
             rows.append(_model_row(choice, names, look, on=place == at))
-        return [
-            *rows,
-            line(Span("    " + look.text(say("screen.list.none" if not shown else "screen.models.keys")), "muted")),
-        ]
+        if not shown:
+            rows.append(line(Span("    " + look.text(say("screen.list.none")), "muted")))
+        return rows + wrap(line(Span(look.text(say("screen.models.keys")), "muted")), look.width)
 
     return Picker(choices, draw, lambda choice: f"{choice.name} {choice.provider}", say, current=current)
 

@@ -254,13 +254,19 @@ def _question_event(
 def answered_lines(
     event: ApprovalAnswered, question: ApprovalRequested | LimitReached, look: Look, say: Words
 ) -> list[Line]:
-    """`◆ Question : choice` (T2.04), the choice in bold."""
+    """The answered question of a call or a limit as it stays in the log."""
     origin = question if isinstance(question, ApprovalRequested) else None
-    title = clean_row(question_title(question, say))
-    choice = clean_row(answer_text(event.answer, origin, say, stopped=event.by == "stop"))
+    choice = answer_text(event.answer, origin, say, stopped=event.by == "stop")
+    return chosen_lines(question_title(question, say), choice, look, say)
+
+
+def chosen_lines(title: str, choice: str, look: Look, say: Words) -> list[Line]:
+    """`◆ Question : choice` (T2.04), the choice in bold."""
     colon = "\u202f: " if say.lang == "fr" else ": "
     head = Span(look.text("◆") + " ", "answered")
-    body = line(Span(look.text(title + colon), "answered"), Span(look.text(choice), "answered_choice"))
+    body = line(
+        Span(look.text(clean_row(title) + colon), "answered"), Span(look.text(clean_row(choice)), "answered_choice")
+    )
     if look.screen_reader:
         return wrap(body, look.width)
     return prefix(wrap(body, max(1, look.width - len(head.text))), line(head), line("  "))

@@ -115,7 +115,7 @@ def wrap_typed(editor: Editor, width: int, look: Look, say: Words) -> tuple[list
 
 def paste_label(pasted: str, look: Look, say: Words) -> str:
     """What stands for a big paste: `[collé : 120 lignes]`."""
-    lines = pasted.count("\n") + 1
+    lines = pasted.removesuffix("\n").count("\n") + 1
     label = say("screen.pasted", n=lines) if lines > 1 else say("screen.pasted.chars", n=len(pasted))
     return look.text(label)
 

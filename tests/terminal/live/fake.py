@@ -82,6 +82,8 @@ class FakeConversation:
 
     async def open(self) -> AsyncIterator[Event]:
         await asyncio.sleep(float(os.environ.get("FAKE_OPEN", "0")))
+        if os.environ.get("FAKE_OPEN_FAILS"):
+            raise NotConfigured("screen.no_models")
         yield SessionStarted(self.name, str(self.launch), "0.1")
         yield Notice("info", "screen.exported", {"path": str(self.launch)})
         if self.model:
@@ -160,9 +162,6 @@ class FakeConversation:
         finally:
             if future.done() and not future.cancelled():
                 self._answers.pop(approval_id, None)
-
-    def go_on(self, yes: bool) -> None:
-        self.asked.append(("go_on", yes))
 
     async def measure(self, draft: Submission | None = None) -> ContextMeasured:
         self.asked.append(("measure", draft))

@@ -234,6 +234,9 @@ class Person:
         self.asked.append(f"interrupt {empty}")
         return self.busy
 
+    def stop(self) -> None:
+        self.asked.append("stop")
+
     def leave(self) -> None:
         self.asked.append("leave")
 

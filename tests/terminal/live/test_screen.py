@@ -171,6 +171,22 @@ def test_ctrl_c_stops_the_turn_and_gives_the_prompt_back(tmp_path: Path) -> None
         term.until(lambda rows: idle(rows) and HINT in rows[-3])
 
 
+def test_escape_takes_back_what_waits_and_then_stops_the_turn(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("slow please")
+        term.keys("Enter")
+        term.until("word3")
+        term.type("next")
+        term.keys("Enter")
+        term.until("❯ next")
+        term.keys("Escape")
+        term.until(lambda rows: rows[-3].endswith("next"))
+        term.keys("Escape")
+        rows = term.until(lambda rows: idle(rows) and rows[-3] == "▹▹▹▹▹ next")
+        assert any("Interrompu" in row for row in rows)
+
+
 def test_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(tmp_path: Path) -> None:
     with terminal(tmp_path) as term:
         term.until("23%")
@@ -350,7 +366,18 @@ def test_trust_is_asked_before_the_start(tmp_path: Path) -> None:
         term.until("Faire confiance au dossier")
         time.sleep(0.4)
         term.keys("Escape")
-        term.until("23%")
+        rows = term.until("23%")
+        assert sum(row.startswith("◆ Faire confiance au dossier") for row in rows) == 1, "T2.04"
+        assert "Non, continuer sans" in "\n".join(rows)
+
+
+def test_a_start_that_fails_is_told_and_the_prompt_rests_with_its_bar(tmp_path: Path) -> None:
+    with terminal(tmp_path, FAKE_OPEN_FAILS="1") as term:
+        term.until("FAIL")
+        rows = term.until(idle)
+        time.sleep(0.7)
+        assert term.rows() == rows, "no spinner goes on"
+        said(term, "request")
 
 
 def test_without_a_model_the_list_opens(tmp_path: Path) -> None:
@@ -367,8 +394,8 @@ def test_a_pasted_block_is_one_line_of_the_input_and_is_sent_whole(tmp_path: Pat
     with terminal(tmp_path) as term:
         term.until("23%")
         term.paste("".join(f"pasted {place}\n" for place in range(120)))
-        rows = term.until("[collé : 121 lignes]")
-        assert rows[-4:-1] == [DOTS * 80, "▹▹▹▹▹ [collé : 121 lignes]", DOTS * 80]
+        rows = term.until("[collé : 120 lignes]")
+        assert rows[-4:-1] == [DOTS * 80, "▹▹▹▹▹ [collé : 120 lignes]", DOTS * 80]
         term.keys("Enter")
         term.until("… 91 lignes de plus")
         term.until(idle)
@@ -440,7 +467,7 @@ def test_a_shell_command_shows_its_output_as_it_comes_and_ctrl_c_stops_it(tmp_pa
         ("/cost", "412 208"),
         ("/permissions", "Read(**)"),
         ("/tools", "Read"),
-        ("/undo", "Rétabli : src/a.py"),
+        ("/undo", "Défait : src/a.py"),
         ("/redo", "Il n'y a rien à refaire."),
         ("/diff", "src/a.py"),
         ("/rename neuf", "neuf"),
