@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from maia.core.events import (
 from maia.core.ports import ContextView
 from maia.core.types import Answer, DiffBlock, Submission, UserMessage
 from maia.engine.approvals import Approvals, By
-from maia.engine.context import Assembler, Window, view_context
+from maia.engine.context import Assembler, view_context
 from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
 from maia.engine.gate import Gate
@@ -39,20 +38,12 @@ from maia.engine.setup import Bound, CallContext, Setup
 from maia.engine.transcript import Transcript
 from maia.engine.turn import TurnPorts, run_turn
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
+from maia.engine.window import WindowSearch
 from maia.store.journal import JsonlJournal
 from maia.store.sessions import checked_name
 
 BANG = "!"
 """The name under which a `!` command shows in the events."""
-
-
-@dataclass(slots=True)
-class _Model:
-    """The model that answers, and what is known about it."""
-
-    bound: Bound | None = None
-    window: Window = field(default_factory=Window)
-    asked: asyncio.Task[None] | None = None
 
 
 class Conversation:
@@ -65,11 +56,10 @@ class Conversation:
         self._setup = setup
         self._config = setup.configure()
         self._approvals = Approvals()
-        self._model = _Model()
+        self._bound: Bound | None = None
         self._runner = Runner()
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._windows: dict[tuple[str, str], tuple[Window, Notice]] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._search = WindowSearch(setup.models, self._news.put_nowait, self._tell_measure)
         self._recorder = self._new_recorder()
         self._stop_bang: asyncio.Event | None = None
         self._closed = False
@@ -83,7 +73,7 @@ class Conversation:
 
     @property
     def model(self) -> str:
-        return self._model.bound.model if self._model.bound else ""
+        return self._bound.model if self._bound else ""
 
     @property
     def launch(self) -> Path:
@@ -118,9 +108,7 @@ class Conversation:
             return
         self._closed = True
         await self._runner.close()
-        if self._model.asked is not None:
-            self._model.asked.cancel()
-            await asyncio.gather(self._model.asked, return_exceptions=True)
+        await self._search.close()
         self._recorder.close()
         await self._setup.models.close()
         self._news.put_nowait(None)
@@ -134,7 +122,7 @@ class Conversation:
             self._emit(notice)
         bound = await self._setup.models.start(self.transcript.model)
         if bound is not None:
-            self._bind(bound)
+            await self._bind(bound)
 
     def _begin(self) -> None:
         self._emit(
@@ -179,7 +167,7 @@ class Conversation:
         return self._runner.run(lambda: self._turn(submission))
 
     async def _turn(self, submission: Submission) -> None:
-        bound = self._model.bound
+        bound = self._bound
         if bound is None:
             raise NotConfigured("turn.no_model")
         transcript = self.transcript
@@ -256,8 +244,8 @@ class Conversation:
         """
         if self._stop_bang is not None:
             self._stop_bang.set()
-        elif not self._runner.stop() and self._model.asked is not None:
-            self._model.asked.cancel()
+        elif not self._runner.stop():
+            self._search.give_up()
 
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
         """Answer an `ApprovalRequested` or a `LimitReached`; an unknown or answered id is ignored."""
@@ -282,7 +270,7 @@ class Conversation:
         """Another model answers from here on. Raises `MaiaError` for an unknown name; then nothing has changed."""
 
         async def change() -> None:
-            self._bind(await self._setup.models.bind(name, "command"))
+            await self._bind(await self._setup.models.bind(name, "command"))
 
         return self._runner.run(change)
 
@@ -307,8 +295,8 @@ class Conversation:
             self._begin()
             if left:
                 self._emit(Notice("info", "session.left", {"name": left}))
-            if self._model.bound is not None:
-                self._emit(self._changed(self._model.bound))
+            if self._bound is not None:
+                self._emit(self._changed(self._bound))
 
         return self._runner.run(begin)
 
@@ -322,8 +310,8 @@ class Conversation:
         async def load() -> None:
             self._config = self._setup.configure()
             self._resume(name)
-            if self._model.bound is not None:
-                self._emit(self._changed(self._model.bound))
+            if self._bound is not None:
+                self._emit(self._changed(self._bound))
 
         return self._runner.run(load)
 
@@ -370,7 +358,7 @@ class Conversation:
         self._recorder.emit(event)
 
     def _assembler(self) -> Assembler:
-        config, bound = self._config, self._model.bound
+        config, bound = self._config, self._bound
         effort = self._setup.models.effort(bound, config.effort) if bound else None
         return Assembler(config.sections, config.tools, config.max_output_tokens, effort)
 
@@ -385,7 +373,7 @@ class Conversation:
             raise MaiaError("turn.no_counter")
         transcript = self.transcript
         return view_context(
-            self._assembler(), transcript.so_far(), tuple(transcript.pending), draft, self._model.window, tally
+            self._assembler(), transcript.so_far(), tuple(transcript.pending), draft, self._search.window, tally
         )
 
     def _measure(self) -> ContextMeasured:
@@ -395,29 +383,13 @@ class Conversation:
     def _changed(self, bound: Bound) -> ModelChanged:
         return ModelChanged(bound.model, bound.provider, bound.why)
 
-    def _bind(self, bound: Bound) -> None:
+    async def _bind(self, bound: Bound) -> None:
         for notice in bound.notices:
             self._emit(notice)
-        self._model = _Model(bound)
+        self._bound = bound
         self._emit(self._changed(bound))
         if self._setup.tally is not None:
-            self._model.asked = asyncio.create_task(self._find_window(bound))
+            await self._search.follow(bound)
 
-    async def _find_window(self, bound: Bound) -> None:
-        """Find the model's window and tell of it, once per model and run (T3.01); the bar is counted anew each time."""
-        key = (bound.provider, bound.model)
-        if key not in self._windows:
-            try:
-                self._windows[key] = await self._setup.models.window(bound)
-            except asyncio.CancelledError:
-                if self._closed:
-                    raise
-                self._news.put_nowait(Notice("warn", "turn.window_given_up", {"model": bound.model}))
-                return
-        window, notice = self._windows[key]
-        if self._model.bound is bound:
-            self._model.window = window
-            if key not in self._told:
-                self._told.add(key)
-                self._news.put_nowait(notice)
-            self._news.put_nowait(await self.measure())
+    async def _tell_measure(self) -> None:
+        self._news.put_nowait(await self.measure())
