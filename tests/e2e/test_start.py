@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +78,26 @@ def test_what_is_typed_runs_and_is_read_from_the_launch_folder(place: Place) -> 
     assert (elsewhere / "where").read_text() == f"{elsewhere}\n"
     assert content.count("plover") == 2
     assert os.listdir(place.folder) == []
+
+
+def used(rows: list[str]) -> float:
+    """The thousands of tokens that the context bar shows."""
+    found = re.search(r"([\d.]+)k / 200k", rows[-1])
+    return float(found.group(1)) if found else 0.0
+
+
+@needs_tmux
+def test_the_bar_is_counted_again_when_a_turn_or_command_ends(place: Place) -> None:
+    (place.folder / "long.txt").write_text("word " * 9_000)
+    with fake_llm(context=200_000, text="Read.") as fake:
+        place.settings(LiteLLM_URL=fake.url, model="fake-model")
+        with maia(place) as term:
+            term.until(HINT["en"])
+            before = used(term.until(lambda rows: used(rows) > 0))
+            send(term, "!cat long.txt")
+            waiting = used(term.until(lambda rows: used(rows) > before + 5))  # before any request
+            send(term, "what is in it?")
+            term.until("Read.")
+            assert used(term.rows()) >= waiting
+            send(term, "/clear")
+            term.until(lambda rows: 0 < used(rows) <= before + 0.1)

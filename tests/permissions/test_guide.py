@@ -49,3 +49,19 @@ def test_both_languages_have_the_same_sections_and_examples() -> None:
     assert headings[0] == headings[1]
     codes = [re.findall(r"^\| `(.+?)` \| (?:allow|ask|deny) \|", text_of(name), re.MULTILINE) for name in GUIDES]
     assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "denies", "sandbox"),
+    [
+        ("permissions.md", "Denies are best effort", "The sandbox is the wall, and a separate layer"),
+        (
+            "permissions.fr.md",
+            "Les interdictions sont du meilleur effort",
+            "Le bac à sable est le mur, et une couche séparée",
+        ),
+    ],
+)
+def test_the_guide_says_that_denies_are_best_effort_and_names_the_sandbox(name: str, denies: str, sandbox: str) -> None:
+    assert denies in text_of(name)
+    assert sandbox in text_of(name)
