@@ -55,7 +55,16 @@ def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Grou
     rules = FolderRules(folders, env, options, say, add_dirs)
     lang = choose_language(options.lang, env, rules.settings.lang)
     words = say if lang == say.lang else Catalogue(lang)
-    return Ground(options, env, folders, rules, add_dirs, words)
+    return Ground(options, _with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
+
+
+def _with_kept_keys(folder: Path, env: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment with the keys that `maia keys set` kept; one look at the file system where there are none."""
+    if not folder.is_dir():
+        return env
+    from maia.credentials.vault import kept_environment
+
+    return kept_environment(folder, env)
 
 
 def _folder(name: str, launch: Path) -> Path:

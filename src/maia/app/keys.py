@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from maia.app.usage import wrong_words
 from maia.core.errors import UsageProblem
@@ -16,7 +16,7 @@ from maia.core.secret import Secret
 from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.credentials import hermes, migrate
-from maia.credentials.explain import as_json, listed, look_up, suggested_variable
+from maia.credentials.explain import after_refusal, as_json, listed, look_up, suggested_variable
 from maia.credentials.find import MODEL_VAR, Request
 from maia.credentials.hermes_home import AgentHome, agent_home, agent_of, agents_root
 from maia.credentials.prefixes import detect
@@ -27,6 +27,10 @@ from maia.credentials.vote import Resolution
 from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
 from maia.terminal.options import Options
+
+if TYPE_CHECKING:
+    from maia.core.types import Failure
+    from maia.llm.endpoint import Endpoint
 
 MAX_TYPED: Final = 100_000
 """Bytes of standard input that are read for one key; a longer text is none."""
@@ -281,6 +285,66 @@ def _remove(ground: _Ground, words: Sequence[str]) -> int:
     return 0
 
 
+# Check ----------------------------------------------------------------------------------------------------------------
+
+
+def _check(ground: _Ground, words: Sequence[str]) -> int:
+    """Ask the provider for its models with the key that is meant; a refusal is explained. A refused key is not sent."""
+    import asyncio
+
+    name = _only(words, 1)
+    found = look_up(ground.request("" if name == "-" else name, _read_key(ground.say) if name == "-" else None))
+    if found.error or found.key is None:
+        return _refused(found.problems, ground.say)
+    target = _target(found)
+    if target is None:
+        print(ground.say("keys.check_unknown", provider=found.provider), file=sys.stderr)
+        return 1
+    from maia.core.errors import ModelFailed
+    from maia.llm.models import list_models
+    from maia.llm.transport import get_json
+
+    try:
+        models = asyncio.run(list_models(target, get_json))
+    except ModelFailed as failed:
+        return _check_failed(ground, found, failed.failure)
+    if ground.options.as_json:
+        _print_json({"provider": found.provider, "host": found.host, "ok": True, "models": len(models)})
+    else:
+        print(ground.say("keys.check_ok", host=found.host, count=len(models)))
+    return 0
+
+
+def _target(found: Resolution) -> Endpoint | None:
+    """The endpoint that asks this provider, made by the model room from the variables it knows; None for others."""
+    from maia.llm.endpoints import configured
+    from maia.llm.providers import BY_NAME
+
+    key, row = found.key.reveal() if found.key else "", BY_NAME.get(found.provider)
+    if row is None:
+        entry = {"name": found.provider, "url": found.base_url, "key": key}
+        endpoints = configured({"endpoints": [entry]}, {}).endpoints
+    else:
+        names = row.bearer_vars if found.detection.kind == "oauth" and row.bearer_vars else row.key_vars
+        endpoints = configured({}, {names[0]: key, row.base_var: found.base_url}).endpoints
+    return next((endpoint for endpoint in endpoints if endpoint.name == found.provider), None)
+
+
+def _check_failed(ground: _Ground, found: Resolution, failure: Failure) -> int:
+    refused = failure.kind == "auth" and found.key is not None
+    why = after_refusal(found.key, found.base_url) if refused and found.key else None
+    what = ground.say(f"failure.{failure.kind}", host=found.host, status=failure.status, model="")
+    if ground.options.as_json:
+        row: JsonObject = {"provider": found.provider, "host": found.host, "ok": False, "models": 0}
+        row |= {"failure": failure.kind, "status": failure.status, "message": what}
+        _print_json({**row, "why": _problems([why], ground.say)[0] if why else None})
+    else:
+        print(visible(ground.say("keys.check_failed", host=found.host, what=what)), file=sys.stderr)
+        for line in _told([why] if why else [], ground.say):
+            print(line, file=sys.stderr)
+    return 1
+
+
 # Agents of Hermes -----------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +419,7 @@ _ACTIONS: dict[str, Callable[[_Ground, Sequence[str]], int]] = {
     "list": _list,
     "set": _set,
     "remove": _remove,
+    "check": _check,
     "hermes": _hermes,
     "migrate": _migrate,
 }

@@ -85,16 +85,15 @@ def after_refusal(token: Secret, base_url: str) -> Problem | None:
     None when nothing speaks for either; the key is then simply not valid. Pure.
     """
     detection, place = detect(token.reveal()), place_of(base_url)
-    if place is None or place.provider is None or detection.confidence != "exact":
+    if place is None or place.provider is None or detection.error:
         return None
+    kin = place.provider.kin
     family = [provider for provider in BY_NAME.values() if provider.kin == detection.provider]
-    if not family or detection.error:
-        return None
-    if place.provider.kin != detection.provider:
+    if detection.confidence == "exact" and family and kin != detection.provider:
         own = default_place(family[0])
         return warn("KEY_OF_ANOTHER", provider=family[0].name, host=place.host, own=own.host if own else family[0].name)
-    others = _other_regions(place.provider.kin, place.host, place.region)
-    return info("TRY_OTHER_REGION", provider=detection.provider, host=place.host, other=others) if others else None
+    others = _other_regions(kin, place.host, place.region) if kin in detection.candidates else ""
+    return info("TRY_OTHER_REGION", provider=kin, host=place.host, other=others) if others else None
 
 
 def _other_regions(kin: str, host: str, region: str) -> str:
