@@ -416,6 +416,25 @@ async def test_the_context_is_measured_before_each_request_after_each_answer_and
     await talk.close()
 
 
+async def test_a_server_that_reads_less_than_half_of_what_is_sent_is_told_once(tmp_path: Path) -> None:
+    counts = {
+        "cut": Usage(4_000, 2),
+        "counted otherwise": Usage(9_000, 2),
+        "in a cache": Usage(0, 2, cache_read=11_000),
+    }
+    told: dict[str, int] = {}
+    for name, usage in counts.items():
+        wire = FakeWire(text_answer("one", usage=usage), text_answer("two", usage=usage))
+        talk = await opened(conversation(tmp_path, wire, tally=counting()))
+        events = [*await play(talk, "x" * 12_000), *await play(talk, "more")]
+        told[name] = sum(isinstance(event, Notice) and event.key == "turn.prompt_cut" for event in events)
+        await talk.close()
+    assert told == {"cut": 1, "counted otherwise": 0, "in a cache": 0}
+    short = await opened(conversation(tmp_path, FakeWire(text_answer("one", usage=Usage(9, 2))), tally=counting()))
+    assert not any(isinstance(event, Notice) for event in await play(short, "hi"))
+    await short.close()
+
+
 async def test_sums_of_a_turn_never_invent_a_zero(tmp_path: Path) -> None:
     wire = FakeWire(call_answer(call("T"), cost_usd=0.5), text_answer("ok", usage=None))
     talk = await opened(conversation(tmp_path, wire, FakeTool("T")))

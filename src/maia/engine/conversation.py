@@ -30,7 +30,7 @@ from maia.engine.context import Assembler, view_context
 from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
 from maia.engine.gate import Gate
-from maia.engine.limits import CallBudget, StepLimit
+from maia.engine.limits import CallBudget, SilentCut, StepLimit
 from maia.engine.recorder import Recorder
 from maia.engine.runner import Runner
 from maia.engine.schedule import MAX_AT_ONCE, Scheduler
@@ -56,6 +56,7 @@ class Conversation:
         self._setup = setup
         self._config = setup.configure()
         self._approvals = Approvals()
+        self._cut = SilentCut()
         self._bound: Bound | None = None
         self._runner = Runner()
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -212,6 +213,7 @@ class Conversation:
             price=setup.price,
             emit=emit,
             measure=self._measure if setup.tally is not None else None,
+            cut=self._cut,
         )
 
     def shell(self, command: str) -> AsyncIterator[Event]:

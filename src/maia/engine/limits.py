@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from maia.core.types import ToolCallPart, ToolResultPart
 
 BROKEN_ANSWERS = 3
+CUT_FROM_TOKENS = 4_000
 
 
 @dataclass(slots=True)
@@ -62,3 +63,20 @@ class Repeats:
         repeated = these == self.last
         self.last = these
         return repeated
+
+
+@dataclass(slots=True)
+class SilentCut:
+    """Notices a server that reads only a part of what is sent and does not say so, as Ollama does beyond `num_ctx`."""
+
+    told: set[str] = field(default_factory=set[str])
+
+    def note(self, model: str, sent: int, read: int) -> bool:
+        """Take the tokens of one request as counted here and as the server counted; True once a model when it cut.
+
+        Vocabularies differ, and some servers leave the tools out: only less than half of a long request tells.
+        """
+        if model in self.told or sent < CUT_FROM_TOKENS or not 0 < read < sent / 2:
+            return False
+        self.told.add(model)
+        return True

@@ -44,7 +44,7 @@ from maia.core.types import (
 )
 from maia.engine.approvals import Approvals
 from maia.engine.costs import add_costs
-from maia.engine.limits import BROKEN_ANSWERS, Repeats, StepLimit
+from maia.engine.limits import BROKEN_ANSWERS, Repeats, SilentCut, StepLimit
 from maia.engine.schedule import Scheduler
 
 Emit = Callable[[Event], None]
@@ -65,6 +65,7 @@ class TurnPorts:
     price: Price
     emit: Emit
     measure: Callable[[], ContextMeasured | None] | None = None
+    cut: SilentCut = field(default_factory=SilentCut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class _Turn:
         self._said = said
         self._sums = sums
         self._repeats = Repeats()
+        self._counted = 0
 
     async def steps(self) -> _End:
         while True:
@@ -192,6 +194,9 @@ class _Turn:
         self._sums.provider = answer.message.provider or self._sums.provider
         cost = self._book(answer.usage, answer.cost_usd)
         self._p.emit(Answered(answer.message, answer.stop, answer.raw_stop, answer.usage, cost))
+        read = answer.usage.prompt if answer.usage is not None else 0
+        if self._p.cut.note(self._p.model, self._counted, read):
+            self._p.emit(Notice("warn", "turn.prompt_cut", {"read": read, "sent": self._counted}))
 
     def _book(self, usage: Usage | None, reported: float | None) -> Cost:
         cost = self._p.price(self._sums.model, self._sums.provider, usage, reported)
@@ -257,6 +262,7 @@ class _Turn:
 
     def _measure(self) -> None:
         if self._p.measure is not None and (measured := self._p.measure()) is not None:
+            self._counted = measured.tokens
             self._p.emit(measured)
 
 
