@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +10,15 @@ import pytest
 
 from maia.core.fileread import read_bounded
 
+
+def _listen(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
 REFUSED: dict[str, tuple[Callable[[Path], object], int]] = {
     "a FIFO would wait for ever": (os.mkfifo, errno.EINVAL),
+    "a socket": (_listen, errno.EINVAL),
     "a device never ends": (lambda path: path.symlink_to("/dev/zero"), errno.EINVAL),
     "a folder": (Path.mkdir, errno.EISDIR),
     "a link to itself": (lambda path: path.symlink_to(path), errno.ELOOP),

@@ -162,6 +162,7 @@ def test_only_lf_ends_a_line(text: str) -> None:
         ("é" * 5000, False, ""),
         (b"\x1b[31mred\x1b[0m\tlog\r\n\x0c", False, ""),
         (codecs.BOM_UTF16_LE + b"a\x00b\x00", False, ""),
+        (b"a\x0bb\n", False, ""),
         (b"caf\xe9", False, ""),
         (b"\x89PNG\r\n\x1a\n\x00\x00", True, "PNG image"),
         (b"RIFF\x00\x00\x00\x00WEBPVP8", True, "WebP image"),

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from maia.core import filewrite
-from maia.core.filewrite import FileChanged, read_regular, remove_file, replace_file
+from maia.core.fileread import read_regular
+from maia.core.filewrite import FileChanged, remove_file, replace_file
 
 
 @pytest.fixture

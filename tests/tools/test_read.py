@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.errors import ToolProblem
-from maia.core.filewrite import digest
+from maia.core.fileread import digest
 from maia.core.ports import Hands
 from maia.core.types import Need, ToolResult, Verdict
 from maia.tools import paths, read

@@ -35,7 +35,7 @@ _UNMARKED: Final[tuple[Encoding, ...]] = ("utf-8", "cp1252", "latin-1")
 _SNIFF_BYTES: Final = 8192
 _MAX_MATCHED_LINES: Final = 20_000
 """Changed lines beyond this are taken as one block: matching them takes time that grows with the square."""
-_ODD_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+_ODD_CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
 
 _KINDS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x89PNG\r\n", "PNG image"),

@@ -7,7 +7,6 @@ owner and extended attributes are kept.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import secrets
 import stat
@@ -16,59 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-MAX_FILE_BYTES: Final = 32 * 1024 * 1024
-"""Biggest file that is edited, overwritten or kept for undo, in bytes."""
-
 _IN_PLACE: Final = frozenset({errno.EBUSY, errno.EACCES, errno.EPERM, errno.EXDEV})
 """Why a folder may refuse a new name where the file itself can be written: a bind mount, a folder that is read-only."""
 
 
 class FileChanged(OSError):
     """The file, or the folder it lies in, is not the one that was looked at a moment ago."""
-
-
-def digest(data: bytes) -> str:
-    """SHA-256 in hex: how the read log and the change log name a content."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def read_regular(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, os.stat_result]:
-    """The bytes and the state of a regular file, opened without ever waiting.
-
-    Raises `OSError`: `EISDIR` for a folder, `EFBIG` beyond `max_bytes`, `EINVAL` for a FIFO, socket or device.
-    """
-    fd = open_regular(path)
-    with open(fd, "rb") as file:
-        state = os.fstat(fd)
-        data = file.read(max_bytes + 1) if state.st_size <= max_bytes else b""
-    if state.st_size > max_bytes or len(data) > max_bytes:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-    return data, state
-
-
-def open_regular(path: Path) -> int:
-    """A descriptor to read from; `path` is a real path, and a link that stands there by now is not followed.
-
-    `O_NONBLOCK` keeps a FIFO that appears between two looks from blocking for ever.
-    """
-    refuse_special(os.lstat(path), path)
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        refuse_special(os.fstat(fd), path)
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def refuse_special(state: os.stat_result, path: Path) -> None:
-    """Raises `OSError` for everything that is no regular file, before it is opened."""
-    if stat.S_ISLNK(state.st_mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    if stat.S_ISDIR(state.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(state.st_mode):
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
 
 
 def replace_file(path: Path, data: bytes, expected: os.stat_result | None, mode: int | None = None) -> os.stat_result:

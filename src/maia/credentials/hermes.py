@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from maia.core.filewrite import read_regular
+from maia.core.fileread import read_regular
 from maia.credentials.all_or_none import Locked, locked, make_private, recover, replace_all
 from maia.credentials.hermes_files import (
     agent_values,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from maia.core.errors import MaiaError
-from maia.core.filewrite import read_regular
+from maia.core.fileread import read_regular
 from maia.core.secret import Secret
 from maia.core.types import JsonObject
 from maia.credentials.all_or_none import locked, make_private, recover, replace_all

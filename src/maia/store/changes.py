@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from maia.core.filewrite import MAX_FILE_BYTES, digest, read_regular, remove_file, replace_file
+from maia.core.fileread import MAX_FILE_BYTES, digest, read_regular
+from maia.core.filewrite import remove_file, replace_file
 from maia.core.types import JsonObject, Reason
 
 MAX_KEPT_BYTES: Final = 512 * 1024 * 1024

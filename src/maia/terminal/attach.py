@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from pathlib import Path
 from unicodedata import normalize
 
 from maia.core.events import Notice
-from maia.core.filewrite import digest
+from maia.core.fileread import digest, read_bounded
+from maia.core.filetext import decode, is_binary
 from maia.core.text import cut_middle
 from maia.core.types import Attachment, Submission
 from maia.i18n.formats import size
@@ -148,24 +150,25 @@ def _add(candidate: Candidate, path: Path, found: os.stat_result, join: _Join) -
     elif stat.S_ISDIR(found.st_mode):
         _add_folder(shown, path, join)
     elif stat.S_ISREG(found.st_mode):
-        _add_file(shown, path, candidate.lines, join)
+        _add_file(shown, path, candidate.lines, found, join)
     else:
         join.warn("term.attach.special", path=shown)
 
 
-def _add_file(shown: str, path: Path, lines: Range | None, join: _Join) -> None:
+def _add_file(shown: str, path: Path, lines: Range | None, found: os.stat_result, join: _Join) -> None:
+    limit = join.limits.file_bytes
     try:
-        data, real_size = _read(path, join.limits.file_bytes)
+        data = read_bounded(path, limit)
     except OSError as problem:
-        join.warn("term.attach.unreadable", path=shown, problem=problem.strerror or type(problem).__name__)
+        if problem.errno == errno.EFBIG:
+            join.warn("term.attach.too_big", path=shown, size=size(max(found.st_size, limit), join.lang))
+        else:
+            join.warn("term.attach.unreadable", path=shown, problem=problem.strerror or type(problem).__name__)
         return
-    if real_size > join.limits.file_bytes:
-        join.warn("term.attach.too_big", path=shown, size=size(real_size, join.lang))
-        return
-    text = _decoded(data)
-    if text is None:
+    if is_binary(data):
         join.warn("term.attach.binary", path=shown)
         return
+    text = decode(data).text
     if lines is not None:
         chosen, total = _chosen(text, lines)
         if chosen is None:
@@ -175,42 +178,9 @@ def _add_file(shown: str, path: Path, lines: Range | None, join: _Join) -> None:
     _keep(Attachment("file", shown, text, path=str(path) if lines is None else "", digest=digest(data)), join)
 
 
-def _read(path: Path, limit: int) -> tuple[bytes, int]:
-    """The bytes of a regular file, one more than `limit` at most, and its size.
-
-    It is opened without waiting and checked again once open: a name may turn into a pipe meanwhile. A file that grows
-    is read as far as it was at that moment.
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "not a regular file")
-        if found.st_size > limit:
-            return b"", found.st_size
-        data = file.read(limit + 1)  # /proc files say 0 and hold more
-        return data, max(found.st_size if len(data) > limit else 0, len(data))
-
-
-def _decoded(data: bytes) -> str | None:
-    """Text of the bytes, None when they are none: UTF-8, UTF-16 with its mark, else cp1252 without control bytes."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError:
-            return None
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in data[:8192])
-        return data.decode("cp1252", "replace") if controls == 0 else None
-
-
 def _chosen(text: str, lines: Range) -> tuple[str | None, int]:
     """The lines asked for, None when the first of them does not exist; and how many lines there are."""
-    parts = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    parts = text.split("\n")
     total = len(parts) - (1 if parts[-1] == "" else 0)
     first, last = lines
     return ("\n".join(parts[first - 1 : last]), total) if first <= total else (None, total)

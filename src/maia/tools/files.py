@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import ToolProblem, UnsafeText
+from maia.core.fileread import read_regular
 from maia.core.filetext import FileText, decode, is_binary, shared_start, split_lines
-from maia.core.filewrite import read_regular, replace_file
+from maia.core.filewrite import replace_file
 from maia.core.ports import Hands
 from maia.core.types import DiffBlock
 from maia.tools import paths

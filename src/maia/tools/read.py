@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import ToolProblem
+from maia.core.fileread import open_regular, read_regular
 from maia.core.filetext import decode, is_binary, kind_of, sniff_encoding
-from maia.core.filewrite import open_regular, read_regular
 from maia.core.ports import Hands
 from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec, Verdict
 from maia.tools import paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from maia.core.filewrite import digest
+from maia.core.fileread import digest
 from maia.core.ports import FileState
 
 

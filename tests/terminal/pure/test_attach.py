@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.events import Notice
-from maia.core.filewrite import digest
+from maia.core.fileread import digest
 from maia.core.types import Attachment, Submission
 from maia.terminal.attach import Joined, Limits, join_files, looks_like_path
 from maia.terminal.line import Text, parse
@@ -187,6 +187,14 @@ def test_a_file_of_more_than_two_megabytes_is_skipped(tree: Path) -> None:
     assert found.notices == (Notice("warn", "term.attach.too_big", {"path": "big.txt", "size": "5.0\u00a0GB"}),)
 
 
+def test_two_megabytes_are_the_limit_to_the_byte(tree: Path) -> None:
+    for name, size in (("fits.txt", 2_000_000), ("over.txt", 2_000_001)):
+        (tree / name).write_bytes(b"a" * size)
+    found = joined("@fits.txt @over.txt", tree)
+    assert [attachment.source for attachment in found.submission.attachments] == ["fits.txt"]
+    assert [notice.key for notice in found.notices] == ["term.attach.cut", "term.attach.too_big"]
+
+
 def test_a_long_file_is_cut_in_the_middle(tree: Path) -> None:
     (tree / "long.txt").write_text("a" * 40_000 + "b" * 40_000)
     found = joined("@long.txt", tree)
@@ -221,9 +229,23 @@ def test_a_message_holds_150_000_characters_the_last_file_is_cut_and_others_name
         ("\ufeffété".encode(), "été"),
         ("été".encode("latin-1"), "été"),
         ("été".encode("utf-16"), "été"),
+        ("été".encode("utf-32"), "été"),
+        (b"one\r\ntwo\r", "one\ntwo\n"),
+        (b"%PDF-1.7\n1 0 obj\n", None),
         (b"", ""),
     ],
-    ids=["a program", "bytes", "a picture", "UTF-8 with a mark", "Latin-1", "UTF-16", "empty"],
+    ids=[
+        "a program",
+        "bytes",
+        "a picture",
+        "UTF-8 with a mark",
+        "Latin-1",
+        "UTF-16",
+        "UTF-32",
+        "line ends",
+        "PDF",
+        "empty",
+    ],
 )
 def test_text_in_any_encoding_goes_and_binary_files_do_not(tree: Path, data: bytes, text: str | None) -> None:
     (tree / "data").write_bytes(data)
