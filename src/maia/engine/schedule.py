@@ -41,13 +41,18 @@ class Scheduler:
         An error or a refusal does not touch the others. Cancelled, every call ends first, then this raises.
         """
         locks: dict[str, asyncio.Lock] = {}
-        tasks = [asyncio.create_task(_Call(self, call, locks).run(), name=call.call_id) for call in calls]
+        runs = [_Call(self, call, locks) for call in calls]
+        tasks = [asyncio.create_task(run.run(), name=run.call_id) for run in runs]
         try:
             await asyncio.gather(*tasks)
         except BaseException:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            try:
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:
+                for run in runs:
+                    run.end()  # a task that was cancelled before its first step has told nothing
             raise
 
 
@@ -60,12 +65,22 @@ class _Call:
         self._locks = locks
         self._began: float | None = None
         self._printed: list[str] = []
+        self._told = False
+
+    @property
+    def call_id(self) -> str:
+        return self._call.call_id
+
+    def end(self) -> None:
+        """Tell that the call was stopped, unless its end was told."""
+        if not self._told:
+            self._stopped()
 
     async def run(self) -> None:
         try:
             await self._run()
         except asyncio.CancelledError:
-            self._stopped()
+            self.end()
             raise
         except MaiaError as problem:
             self._finish("failed", self._s.say(problem.key, **problem.values))
@@ -120,6 +135,7 @@ class _Call:
         return self._finish("unknown", f"{printed.rstrip()}\n{state}" if printed.strip() else state)
 
     def _finish(self, status: ToolStatus, text: str, result: ToolResult | None = None) -> None:
+        self._told = True
         result = result or ToolResult(text)
         duration = 0.0 if self._began is None else time.monotonic() - self._began
         self._s.emit(
