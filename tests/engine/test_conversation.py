@@ -22,7 +22,9 @@ from maia.core.events import (
     ToolCallStarted,
     UserSaid,
 )
-from maia.core.types import Attachment, Cost, Submission, TextPart, ToolMessage, Usage, UserMessage
+from maia.core.types import Attachment, Cost, Section, Submission, TextPart, ToolMessage, Usage, UserMessage
+from maia.engine.attached import attachment_text
+from maia.engine.context import Assembler, Window, view_context
 from maia.engine.transcript import INTERRUPTED, Transcript
 from maia.engine.views import ModelCost
 from maia.store.journal import read_records
@@ -322,6 +324,23 @@ async def test_what_waits_and_what_is_typed_count_too(tmp_path: Path) -> None:
     parts = {part.key: part.count for part in (await talk.context()).parts}
     assert parts == {"system": 0, "tools": 0, "messages": 0, "pending": 1}
     await talk.close()
+
+
+async def test_the_context_is_the_sum_of_its_parts() -> None:
+    tool, section = FakeTool("T"), Section("maia", "who you are", "maia")
+    messages = (UserMessage((TextPart("hi"),)),)
+    pending = Attachment("file", "a.txt", "alpha\n")
+    assembler = Assembler((section,), {"T": tool})
+    view = view_context(assembler, messages, [pending], Submission("draft"), Window(1_000, "setting"), counting())
+    counted = {part.key: part.tokens for part in view.parts}
+    waiting = UserMessage((TextPart(attachment_text(pending)), TextPart("draft")))
+    assert counted == {
+        "system": len(section.text),
+        "tools": len(tool.spec.description),
+        "messages": len(repr(messages[0])),
+        "pending": len(repr(waiting)),
+    }
+    assert view.tokens == sum(counted.values())
 
 
 async def test_costs_are_kept_by_model(tmp_path: Path) -> None:

@@ -327,7 +327,10 @@ async def test_a_wire_that_just_ends_is_an_unfinished_answer(tmp_path: Path) -> 
 )
 async def test_the_reason_to_stop_makes_the_outcome(tmp_path: Path, stop: str, outcome: str) -> None:
     talk = await opened(conversation(tmp_path, FakeWire(text_answer("x", stop))))
-    assert ended(await play(talk, "go")).outcome == outcome
+    events = await play(talk, "go")
+    assert ended(events).outcome == outcome
+    warned = [event.key for event in events if isinstance(event, Notice)]
+    assert warned == (["turn.answer_cut"] if stop == "length" else [])
 
 
 async def test_a_cut_call_is_not_run_and_the_model_is_told(tmp_path: Path) -> None:

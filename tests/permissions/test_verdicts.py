@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from maia.permissions.paths import Place
-from tests.permissions.made import rules, shell
+from tests.permissions.made import rules, shell, verdict
 from tests.permissions.verdict_table import ALLOWED, ASKED, DENIED
 
 ALL_BUT_TOUCH = rules(allow=["Bash(*)"], deny=["Bash(touch *)"])
@@ -241,6 +241,24 @@ def test_the_order_is_deny_then_ask_then_allow_whatever_the_precision() -> None:
     assert shell("aws s3 ls", rules(allow=["Bash(aws s3 ls)"], deny=["Bash(aws *)"])) == "deny"
     assert shell("aws s3 ls", rules(allow=["Bash(aws s3 ls)"], ask=["Bash(aws *)"])) == "ask"
     assert shell("aws s3 ls", rules(ask=["Bash(aws s3 ls)"], deny=["Bash(aws *)"])) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "value", "precise", "broad"),
+    [
+        ("Read", "src/a.py", "Read(src/a.py)", "Read(src/**)"),
+        ("Edit", "src/a.py", "Edit(src/a.py)", "Edit"),
+        ("WebFetch", "docs.x.org", "WebFetch(domain:docs.x.org)", "WebFetch(domain:*.x.org)"),
+        ("Skill", "pdf", "Skill(pdf)", "Skill"),
+        ("Addition", "5", "Addition(5)", "Addition(*)"),
+    ],
+)
+def test_the_order_is_the_same_for_every_kind_of_tool(tool: str, value: str, precise: str, broad: str) -> None:
+    for one, other in ((precise, broad), (broad, precise)):
+        assert verdict(tool, value, rules(allow=[one], deny=[other])) == "deny"
+        assert verdict(tool, value, rules(allow=[one], ask=[other])) == "ask"
+        assert verdict(tool, value, rules(ask=[one], deny=[other])) == "deny"
+        assert verdict(tool, value, rules(allow=[one])) == "allow"
 
 
 # (rules beside `allow Bash`, command, verdict, why)

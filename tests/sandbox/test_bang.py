@@ -6,7 +6,7 @@ import pytest
 
 from maia.core.types import Attachment
 from maia.i18n.catalogue import Catalogue
-from maia.sandbox.bang import BangEnd, command_of, run_bang
+from maia.sandbox.bang import SECONDS, BangEnd, command_of, run_bang
 from tests.sandbox.running import living, processes
 
 FRENCH = Catalogue("fr", strict=True)
@@ -66,6 +66,7 @@ def test_ctrl_c_stops_the_tree_and_keeps_what_was_printed(tmp_path: Path) -> Non
 
 
 def test_two_minutes_are_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SECONDS == 120
     monkeypatch.setattr("maia.sandbox.bang.SECONDS", 0.3)
     end, _ = bang(tmp_path, "sleep 42.7")
     assert (end.state, end.end.state) == ("délai dépassé après 0.3 s", "timed_out")
