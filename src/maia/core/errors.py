@@ -77,3 +77,8 @@ class ArgumentProblem(ToolProblem):
 
 class UnsafeText(MaiaError):
     """Text that cannot be encoded in the encoding of the file it is meant for."""
+
+
+def system_words(problem: OSError) -> str:
+    """What the system says of a refusal, without its number and without the path, which our sentence names."""
+    return problem.strerror or str(problem) or type(problem).__name__

@@ -9,6 +9,7 @@ from datetime import date
 from importlib import resources
 from pathlib import Path
 
+from maia.core.errors import system_words
 from maia.core.events import Notice
 from maia.core.ports import ContextPart, ContextView, WindowSource
 from maia.core.text import cut_middle, visible
@@ -50,7 +51,7 @@ def read_start_context(launch: Path) -> StartContext:
             with path.open("rb") as file:
                 data = file.read(_START_BYTES)
         except OSError as error:
-            problem = error.strerror or str(error)
+            problem = system_words(error)
             return StartContext(None, (Notice("warn", "start.context_unreadable", {"file": name, "problem": problem}),))
         cut = cut_middle(data.decode("utf-8-sig", "replace"), _START_CHARS)
         notices = [Notice("info", "start.context", {"file": name})]

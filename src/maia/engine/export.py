@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from maia.core.errors import SessionProblem
+from maia.core.errors import SessionProblem, system_words
 from maia.core.namedpath import named_path
 from maia.core.types import (
     AssistantMessage,
@@ -40,7 +40,7 @@ def write_markdown(transcript: Transcript, name: str, launch: Path, path: str) -
     except FileExistsError as error:
         raise SessionProblem("session.export_exists", path=str(target)) from error
     except OSError as error:
-        raise SessionProblem("session.export_failed", path=str(target), problem=error.strerror or str(error)) from error
+        raise SessionProblem("session.export_failed", path=str(target), problem=system_words(error)) from error
     return target
 
 

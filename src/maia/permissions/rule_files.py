@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
+from maia.core.errors import system_words
 from maia.core.fileread import read_bounded
 from maia.core.types import JsonValue, Rule, RuleSource, Verdict
 from maia.permissions.rules import RuleProblem, parse_rule
@@ -54,7 +55,7 @@ def _broken(path: Path, shown: str, problem: RuleProblem) -> RuleFile:
 
 
 def _cause(error: Exception) -> str:
-    return error.strerror or type(error).__name__ if isinstance(error, OSError) else "UTF-8"
+    return system_words(error) if isinstance(error, OSError) else "UTF-8"
 
 
 def parsed(text: str) -> JsonValue:

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from maia.core.errors import SettingsProblem
+from maia.core.errors import SettingsProblem, system_words
 from maia.core.fileread import read_bounded
 from maia.permissions.rule_files import MAX_BYTES
 
@@ -35,7 +35,7 @@ def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> None:
                 allow += added
                 write_private(path, _dumped(data, before))
     except OSError as error:
-        raise SettingsProblem("perm.save.failed", file=shown, why=error.strerror or type(error).__name__) from error
+        raise SettingsProblem("perm.save.failed", file=shown, why=system_words(error)) from error
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from maia.core.errors import SettingsProblem
+from maia.core.errors import SettingsProblem, system_words
 from maia.core.fileread import read_bounded
 from maia.permissions.rule_files import MAX_BYTES as MAX_SETTINGS_BYTES
 from maia.permissions.rule_files import parsed
@@ -61,7 +61,7 @@ def remember(folder: Path, home: Path) -> None:
             data = {"version": 1, "folders": dict(sorted(folders.items()))}
             write_private(memory, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
-        why = error.strerror or type(error).__name__
+        why = system_words(error)
         raise SettingsProblem("perm.trust.failed", file=f"~/{MEMORY}", why=why) from error
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from maia import __version__
-from maia.core.errors import ToolProblem
+from maia.core.errors import ToolProblem, system_words
 from maia.core.ports import Fetched
 from maia.core.text import visible
 from maia.core.weburl import WebUrl, read_url
@@ -119,7 +119,7 @@ class WebFetcher:
         try:
             addresses = await asyncio.to_thread(self._resolve, url.host, url.port)
         except OSError as problem:
-            raise ToolProblem("web.unresolved", host=url.host, problem=problem.strerror or str(problem)) from None
+            raise ToolProblem("web.unresolved", host=url.host, problem=system_words(problem)) from None
         if not allowed and not all(map(is_public, addresses)):
             raise ToolProblem("web.private", host=url.host)
         return addresses[:_ADDRESSES_TRIED]

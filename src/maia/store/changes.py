@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from maia.core.errors import system_words
 from maia.core.fileread import MAX_FILE_BYTES, digest, read_regular
 from maia.core.filewrite import remove_file, replace_file
 from maia.core.types import JsonObject, Reason
@@ -188,7 +189,7 @@ class Changes:
                 for earlier, content in reversed(taken):
                     with suppress(OSError):  # the reason to tell is the first one
                         _put(earlier.path, content, _stat(earlier.path), earlier.mode)
-                raise _Refused("change.failed", step.path, reason=problem.strerror or str(problem)) from None
+                raise _Refused("change.failed", step.path, reason=system_words(problem)) from None
             taken.append((step, now))
         return tuple(RestoredFile(step.path, _action(now, wanted)) for step, now, _, wanted in ready)
 
@@ -333,7 +334,7 @@ def _edited_or_failed(path: Path, problem: OSError) -> _Refused:
     """Another kind of file, or a much bigger one, stands there now: somebody put it there."""
     if problem.errno in (errno.EISDIR, errno.EINVAL, errno.EFBIG, errno.ELOOP):
         return _Refused("change.edited_since", path)
-    return _Refused("change.failed", path, reason=problem.strerror or str(problem))
+    return _Refused("change.failed", path, reason=system_words(problem))
 
 
 def _undone(change: Change) -> Change:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maia.core.codec import UnreadableEvent, dump_event, load_event
-from maia.core.errors import SessionProblem
+from maia.core.errors import SessionProblem, system_words
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
 
 FORMAT = 1
@@ -82,7 +82,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from file
     except OSError as error:
-        raise SessionProblem("session.unreadable", name=path.stem, problem=error.strerror or str(error)) from error
+        raise SessionProblem("session.unreadable", name=path.stem, problem=system_words(error)) from error
 
 
 @contextlib.contextmanager
@@ -93,7 +93,7 @@ def _told(path: Path) -> Generator[None]:
     except FileExistsError as error:
         raise SessionExists("session.exists", name=path.stem) from error
     except OSError as error:
-        raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
+        raise SessionProblem("session.unwritable", name=path.stem, problem=system_words(error)) from error
 
 
 class JsonlJournal:
@@ -212,7 +212,7 @@ class JsonlJournal:
             if written < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            self.problem = error.strerror or str(error)
+            self.problem = system_words(error)
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._size)
             return

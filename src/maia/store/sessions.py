@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from maia.core.codec import UnreadableEvent, load_event
-from maia.core.errors import SessionProblem
+from maia.core.errors import SessionProblem, system_words
 from maia.core.events import ContextMeasured, Event, UserSaid
 from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
 
@@ -82,7 +82,7 @@ class Sessions:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise SessionProblem("session.unwritable", name=path.stem, problem=error.strerror or str(error)) from error
+            raise SessionProblem("session.unwritable", name=path.stem, problem=system_words(error)) from error
 
     def _candidates(self, now: datetime) -> Iterator[Path]:
         base = new_name(now)
@@ -127,7 +127,7 @@ class Sessions:
         try:
             shutil.copyfile(path, copy.path)
         except OSError as error:
-            problem = error.strerror or str(error)
+            problem = system_words(error)
             raise SessionProblem("session.unwritable", name=copy.name, problem=problem) from error
         return JsonlJournal(copy.path)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
+from maia.core.errors import system_words
 from maia.core.events import Notice
 from maia.core.fileread import digest, read_bounded
 from maia.core.filetext import decode, is_binary
@@ -163,7 +164,7 @@ def _add_file(shown: str, path: Path, lines: Range | None, found: os.stat_result
         if problem.errno == errno.EFBIG:
             join.warn("term.attach.too_big", path=shown, size=size(max(found.st_size, limit), join.lang))
         else:
-            join.warn("term.attach.unreadable", path=shown, problem=problem.strerror or type(problem).__name__)
+            join.warn("term.attach.unreadable", path=shown, problem=system_words(problem))
         return
     if is_binary(data):
         join.warn("term.attach.binary", path=shown)
@@ -205,7 +206,7 @@ def _add_folder(shown: str, path: Path, join: _Join) -> None:
     try:
         names, more = _entries(path, join.limits.entries)
     except OSError as problem:
-        join.warn("term.attach.unreadable", path=shown, problem=problem.strerror or type(problem).__name__)
+        join.warn("term.attach.unreadable", path=shown, problem=system_words(problem))
         return
     text = "\n".join([*names, f"[… {more} more entries left out …]"] if more else names)
     _keep(Attachment("folder", shown, text), join)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from maia.core.errors import ToolProblem
+from maia.core.errors import ToolProblem, system_words
 from maia.core.filewrite import FileChanged
 from maia.core.namedpath import named_path
 from maia.core.ports import Hands
@@ -101,7 +101,7 @@ def as_problem(problem: OSError, text: str) -> ToolProblem:
     if isinstance(problem, FileChanged):
         return ToolProblem("tool.path.changed_meanwhile", path=text)
     key = _PROBLEMS.get(problem.errno or 0, "tool.path.other")
-    return ToolProblem(key, path=text, reason=problem.strerror or type(problem).__name__)
+    return ToolProblem(key, path=text, reason=system_words(problem))
 
 
 def missing(tool: str, text: str, hands: Hands) -> ToolProblem:
