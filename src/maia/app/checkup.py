@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from maia.app.build import Ground, endpoint_models, lay_ground, look_for_wall
 from maia.app.usage import wrong_words
@@ -15,7 +16,11 @@ from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.types import JsonObject, Reason
 from maia.i18n.catalogue import Catalogue
+from maia.terminal.badges import failure_words
+from maia.terminal.colours import Look, Style
+from maia.terminal.headless import show, stream_look
 from maia.terminal.options import Options
+from maia.terminal.spans import Line, Span, cell_width, clean_row, line, prefix, width_of, wrap_text
 
 if TYPE_CHECKING:
     from maia.llm.doctor import Check
@@ -32,9 +37,8 @@ def doctor(options: Options, say: Catalogue) -> int:
     if options.as_json:
         print(json.dumps(rows, ensure_ascii=False))
     else:
-        for row in rows:
-            place = f"{row['endpoint']}  " if row["endpoint"] else ""
-            print(f"{row['state']!s:<8}{place}{row['check']}: {row['words']}")
+        look = stream_look(os.environ, sys.stdout)
+        show(doctor_lines(rows, look, ground.say), look, sys.stdout)
     if not has_model:
         return NotConfigured.exit_code
     return 1 if any(row["state"] == "fail" for row in rows) else 0
@@ -89,4 +93,28 @@ def _row(ground: Ground, endpoint: str, check: str, state: State, reason: Reason
 def _check_row(ground: Ground, check: Check) -> JsonObject:
     from maia.llm.doctor import check_row
 
-    return {**check_row(check), "words": visible(ground.say(check.reason.key, **check.reason.values))}
+    words = failure_words(check.failure, ground.say) if check.failure else None
+    return {**check_row(check), "words": words or visible(ground.say(check.reason.key, **check.reason.values))}
+
+
+_WORDS: Mapping[State, tuple[str, Style]] = {
+    "ok": ("OK", "ok"),
+    "warn": ("WARN", "warn"),
+    "fail": ("FAIL", "fail"),
+    "skipped": ("—", "muted"),
+}
+
+
+def doctor_lines(rows: Sequence[JsonObject], look: Look, say: Catalogue) -> list[Line]:
+    """The findings for a person: state, what was looked at, what was found, in columns."""
+    names = [clean_row(f"{row['endpoint']} ".lstrip() + say(f"cli.doctor.check.{row['check']}")) for row in rows]
+    column = max(map(cell_width, names), default=0) + 2
+    lines: list[Line] = []
+    for name, row in zip(names, rows, strict=True):
+        word, style = _WORDS[cast(State, row["state"])]
+        gaps = " " * (6 - len(word)), " " * (column - cell_width(name))
+        head = line(Span(look.text(word), style), gaps[0], look.text(name), gaps[1])
+        indent = width_of(head)
+        body = wrap_text(look.text(str(row["words"])), max(24, look.width - indent))
+        lines += prefix(body, head, line(" " * indent))
+    return lines

@@ -21,6 +21,7 @@ from maia.engine.transcript import Transcript
 from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
 from maia.store.sessions import Sessions
+from maia.terminal.badges import failure_lines
 from maia.terminal.endings import notice_lines
 from maia.terminal.headless import show, stream_look
 from maia.terminal.options import Options
@@ -109,11 +110,13 @@ def models(options: Options, say: Catalogue) -> int:
         if options.as_json:
             _print_json(found)
         else:
-            for row in found:
-                print(f"{row['provider']}/{row['id']}" + (f"  {row['contextWindow']}" if row["contextWindow"] else ""))
-        for provider, failure in failures:
-            words = ground.say(f"failure.{failure.kind}", host=failure.host, status=failure.status, model="")
-            print(f"WARN  {provider}: {visible(words)}", file=sys.stderr)
+            names = [f"{row['provider']}/{row['id']}" for row in found]
+            column = max(map(len, names), default=0)
+            for name, row in zip(names, found, strict=True):
+                print(f"{visible(name):<{column}}  {row['contextWindow'] or ''}".rstrip())
+        look = stream_look(os.environ, sys.stderr)
+        for _, failure in failures:
+            show(failure_lines(failure, look, ground.say), look, sys.stderr)
         return 1 if failures else 0
 
     return asyncio.run(rows())

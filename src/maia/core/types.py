@@ -195,12 +195,27 @@ FailureKind: TypeAlias = Literal[
 ]
 
 
+FailureCause: TypeAlias = Literal[
+    "refused",  # nothing listens at that address
+    "closed",  # the connection ended before the answer did
+    "unreachable",  # no way leads there
+    "unknown_host",
+    "no_connection",  # nobody took the connection in time
+    "silent",  # connected, but nothing came any more
+    "certificate",
+    "not_tls",  # https was asked of a server that speaks http
+    "system",  # anything else, in the words of the system
+]
+"""What kept a call from being answered, where the server itself said nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failed model call or turn, as data. The provider's text is never the message: doors show it as a detail.
 
     `host` is the server spoken to, `status` its HTTP status, `code` its own machine code, `provider_text` its words
-    (secrets removed), `retry_after` the seconds it asked to wait.
+    (secrets removed), `retry_after` the seconds it asked to wait. Where a `cause` stands, the server said nothing:
+    `code` and `provider_text` are then those of the system.
     """
 
     kind: FailureKind
@@ -209,6 +224,7 @@ class Failure:
     code: str = ""
     provider_text: str = ""
     retry_after: float | None = None
+    cause: FailureCause | None = None
 
 
 Outcome: TypeAlias = Literal[

@@ -23,13 +23,14 @@ CheckState: TypeAlias = Literal["fail", "warn", "ok", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding about an endpoint. `reason` is words as data; `seconds` is what it took."""
+    """One finding about an endpoint. `reason` is words as data; `seconds` is what it took; `failure` a failed call."""
 
     endpoint: str
     name: CheckName
     state: CheckState
     reason: Reason
     seconds: float = 0.0
+    failure: Failure | None = None
 
 
 OpenWireFor: TypeAlias = Callable[[Endpoint], Wire]
@@ -95,13 +96,10 @@ def _from_list_failure(endpoint: Endpoint, failure: Failure, seconds: float) -> 
         failed = "address"
     elif failure.kind == "auth":
         failed = "key"
-    values = {"host": failure.host, "status": failure.status, "detail": failure.provider_text}
     checks: list[Check] = []
     for name in _ORDER:
         if name == failed:
-            checks.append(
-                Check(endpoint.name, name, "fail", Reason(f"failure.{failure.kind}", values), round(seconds, 3))
-            )
+            checks.append(_failed(endpoint, name, failure, seconds))
         elif _ORDER.index(name) < _ORDER.index(failed):
             checks.append(_check(endpoint, name, "ok", f"{name}_ok", 0.0))
         else:
@@ -131,7 +129,7 @@ async def _streaming(endpoint: Endpoint, wire: Wire, model: ModelInfo, clock: Cl
     last, deltas, first = await _answer(wire, request, clock)
     seconds = clock() - start
     if not isinstance(last, WireAnswer):
-        return _failed(endpoint, "stream", last, seconds)
+        return _failed(endpoint, "stream", _failure_of(last), seconds)
     if deltas < 2:
         return _check(endpoint, "stream", "warn", "stream_whole", seconds)
     return _check(endpoint, "stream", "ok", "stream_ok", seconds, n=deltas, first=round(first or 0, 1))
@@ -144,15 +142,18 @@ async def _tools(endpoint: Endpoint, wire: Wire, model: ModelInfo, clock: Clock)
     last, _, _ = await _answer(wire, request, clock)
     seconds = clock() - start
     if not isinstance(last, WireAnswer):
-        return _failed(endpoint, "tools", last, seconds)
+        return _failed(endpoint, "tools", _failure_of(last), seconds)
     calls = [part for part in last.message.parts if isinstance(part, ToolCallPart)]
     return _check(endpoint, "tools", "ok" if calls else "warn", "tools_ok" if calls else "tools_none", seconds)
 
 
-def _failed(endpoint: Endpoint, name: CheckName, last: WireFailed | None, seconds: float) -> Check:
-    failure = last.failure if last else Failure("incomplete")
+def _failed(endpoint: Endpoint, name: CheckName, failure: Failure, seconds: float) -> Check:
     values = {"host": failure.host, "status": failure.status, "detail": failure.provider_text}
-    return Check(endpoint.name, name, "fail", Reason(f"failure.{failure.kind}", values), round(seconds, 3))
+    return Check(endpoint.name, name, "fail", Reason(f"failure.{failure.kind}", values), round(seconds, 3), failure)
+
+
+def _failure_of(last: WireFailed | None) -> Failure:
+    return last.failure if last else Failure("incomplete")
 
 
 async def _window(endpoint: Endpoint, model: ModelInfo, get_json: GetJson) -> Check:

@@ -7,9 +7,8 @@ Sources: the error pages of the providers, pi `overflow.ts`, vibe `exceptions.py
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, cast
@@ -147,37 +146,6 @@ def failure_from_error(error: JsonObject, host: str) -> Failure:
     code, text = _code_and_text(error)
     status = next((int(part) for part in (code, *_statuses_in(error)) if part.isdigit() and len(part) == 3), None)
     return Failure(kind_of(status, code, text), host, status, code, clean(text or json.dumps(error)))
-
-
-def failure_from_exception(error: BaseException, host: str) -> Failure:
-    """The failure behind an exception: a timeout or the network for those of an HTTP client, `other` for a defect."""
-    names = {cls.__name__ for cls in type(error).__mro__}
-    kind: FailureKind = "other"
-    if names & {"TimeoutException", "TimeoutError", "APITimeoutError"}:
-        kind = "timeout"
-    elif names & _NETWORK:
-        kind = "network"
-    words = list(_words_behind(error))
-    code = "certificate" if any("CERTIFICATE_VERIFY_FAILED" in word for word in words) else type(error).__name__
-    return Failure(kind, host, code=code, provider_text=clean(words[-1] if words else ""))
-
-
-def _words_behind(error: BaseException | None) -> Iterator[str]:
-    """The words of an exception and of those behind it, the root cause last; system errors in the system's words."""
-    while error is not None:
-        word = str(error).strip()
-        number = getattr(error, "errno", None)
-        if isinstance(number, int) and number > 0 and not hasattr(error, "library"):  # TLS has numbers of its own
-            word = os.strerror(number)
-        if word:
-            yield word
-        error = error.__cause__ or error.__context__
-
-
-_NETWORK: Final = frozenset(
-    {"NetworkError", "ProtocolError", "ProxyError", "UnsupportedProtocol", "TransportError", "APIConnectionError"}
-    | {"OSError", "UnicodeError", "ImportError", "error"}  # `zlib.error`: a body that is not what its header says
-)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -16,6 +16,9 @@ MAX_TRIES: Final = 4
 MAX_WAIT: Final = 60.0
 FIRST_WAIT: Final = 0.5
 
+_LASTING: Final = ("InvalidURL", "InvalidProxy", "UnsupportedProtocol")
+"""What no second try will mend."""
+
 Attempt = Callable[[], AsyncGenerator[WireEvent]]
 
 
@@ -27,7 +30,7 @@ def tries_for(failure: Failure) -> int:
         case "rate_limit" | "overloaded":
             return MAX_TRIES
         case "network":
-            if failure.code in ("certificate", "InvalidURL", "InvalidProxy", "UnsupportedProtocol"):
+            if failure.cause in ("certificate", "not_tls") or failure.code in _LASTING:
                 return 1
             return 2 if failure.code == "ConnectError" else MAX_TRIES
         case "timeout" | "incomplete":

@@ -18,8 +18,9 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from maia import __version__
 from maia.core.errors import ModelFailed
 from maia.core.types import Failure, JsonValue
+from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path
-from maia.llm.errors import failure_from_exception, failure_from_response, without
+from maia.llm.errors import failure_from_response, without
 from maia.llm.target import WireTarget
 
 if TYPE_CHECKING:

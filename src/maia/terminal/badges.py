@@ -58,13 +58,27 @@ def failure_lines(failure: Failure, look: Look, say: Words) -> list[Line]:
     """A failed model call: what happened with the HTTP status, the server's own words quoted, what to do (§10)."""
     rows = badge_lines("fail", failure_title(failure, say), look)
     host = clean_row(failure.host)
-    if failure.provider_text:
-        words = clean_row(failure.provider_text, 600)
-        key = "term.failure.answers" if host else "term.failure.words"
-        rows += detail_lines(say(key, host=host, words=words), look)
-    elif host:
-        rows += detail_lines(say("term.failure.host", host=host), look)
-    return rows + detail_lines("→ " + say(f"{_failure_key(failure)}.fix", host=host), look)
+    why = failure_reason(failure, say)
+    if why:
+        rows += detail_lines(why, look)
+    return rows + detail_lines("→ " + say(_failure_fix(failure), host=host), look)
+
+
+def failure_words(failure: Failure, say: Words) -> str:
+    """All of it in one row: what happened, why, what to do."""
+    host = clean_row(failure.host)
+    parts = (failure_title(failure, say), failure_reason(failure, say), "→ " + say(_failure_fix(failure), host=host))
+    return " ".join(part for part in parts if part)
+
+
+def failure_reason(failure: Failure, say: Words) -> str:
+    """Why: the server's own words quoted, or what kept it from answering; empty when nothing is known."""
+    host, words = clean_row(failure.host), clean_row(failure.provider_text, 600)
+    if failure.cause is not None and (words or failure.cause != "system"):
+        return say(f"failure.cause.{failure.cause}", host=host or say("term.failure.the_server"), words=words)
+    if words:
+        return say("term.failure.answers" if host else "term.failure.words", host=host, words=words)
+    return say("term.failure.host", host=host) if host else ""
 
 
 def failure_title(failure: Failure, say: Words) -> str:
@@ -77,6 +91,10 @@ def _failure_key(failure: Failure) -> str:
     """The words of a kind of failure. A key refused by the user's own gateway has the remedy of our settings file."""
     vendor = failure.host.split("://")[-1].startswith("api.")
     return "term.failure.key" if failure.status == 401 and not vendor else f"failure.{failure.kind}"
+
+
+def _failure_fix(failure: Failure) -> str:
+    return f"{_failure_key(failure)}.fix"
 
 
 def detail_lines(text: str, look: Look, style: Style = "plain") -> list[Line]:

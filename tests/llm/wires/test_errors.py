@@ -9,7 +9,6 @@ from maia.core.types import Failure
 from maia.llm.errors import (
     MAX_TEXT,
     clean,
-    failure_from_exception,
     failure_from_response,
     is_quota,
     kind_of,
@@ -167,14 +166,3 @@ def test_money_that_is_used_up_is_told_from_a_rate(failure: Failure, used_up: bo
     assert is_quota(failure) is used_up
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [(TimeoutError("slow"), "timeout"), (ConnectionResetError("gone"), "network"), (TypeError("defect"), "other")],
-)
-def test_an_exception_has_its_kind(error: Exception, kind: str) -> None:
-    assert failure_from_exception(error, "host") == Failure(
-        kind,  # pyright: ignore[reportArgumentType] - a kind, as the table says
-        "host",
-        code=type(error).__name__,
-        provider_text=str(error),
-    )

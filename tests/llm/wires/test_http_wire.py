@@ -561,6 +561,6 @@ def test_a_failure_names_the_server() -> None:
     failed = events[-1]
     assert isinstance(failed, WireFailed)
     assert failed.failure == Failure(
-        "network", "127.0.0.1:1", code="ConnectError", provider_text=failed.failure.provider_text
+        "network", "127.0.0.1:1", code="ConnectError", provider_text="Connection refused", cause="refused"
     )
     assert [type(e).__name__ for e in events] == ["RetryScheduled", "WireFailed"]

@@ -81,7 +81,7 @@ def test_nothing_is_tried_again_once_something_was_shown(shown: WireEvent) -> No
         (Failure("overloaded", status=529), 4),
         (Failure("network", code="ReadError"), 4),
         (Failure("network", code="ConnectError"), 2),
-        (Failure("network", code="certificate"), 1),
+        (Failure("network", cause="certificate"), 1),
         (Failure("network", code="InvalidURL"), 1),
         (Failure("timeout"), 2),
         (Failure("incomplete"), 2),

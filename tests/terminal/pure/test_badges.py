@@ -1,7 +1,9 @@
+from typing import get_args
+
 import pytest
 
 from maia.core.errors import ModelFailed, UsageProblem
-from maia.core.types import Failure
+from maia.core.types import Failure, FailureCause
 from maia.terminal.badges import badge_lines, detail_lines, error_lines, failure_lines
 from maia.terminal.colours import Look
 from maia.terminal.spans import Line, Span, line
@@ -89,6 +91,17 @@ def test_every_kind_of_failure_has_words_and_a_remedy_in_both_languages(kind: st
         rows = shown(failure_lines(Failure(kind, "llm.example.org", 500), Look(), say))  # type: ignore[arg-type]
         assert "HTTP\u00a0500" in rows
         assert "→ " in rows
+
+
+@pytest.mark.parametrize("cause", get_args(FailureCause))
+def test_what_the_system_says_is_never_put_in_the_servers_mouth(cause: FailureCause) -> None:
+    failure = Failure("network", "llm.example.org", code="ConnectError", provider_text="the words", cause=cause)
+    for say, answers in ((FR, "répond « "), (EN, 'answers "')):
+        rows = shown(failure_lines(failure, Look(), say)).split("\n")
+        assert len(rows) >= 3, "what happened, why, what to do"
+        assert answers not in "\n".join(rows)
+    timed_out = Failure("timeout", "llm.example.org", code="timeout_error", provider_text="took too long")
+    assert 'llm.example.org answers "took too long".' in shown(failure_lines(timed_out, Look(), EN))
 
 
 def test_the_words_of_a_server_are_shown_literally_and_bounded() -> None:

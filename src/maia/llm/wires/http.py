@@ -11,7 +11,8 @@ from typing import Final, cast
 
 from maia.core.events import WireEvent, WireFailed
 from maia.core.types import Failure, JsonObject, ModelRequest
-from maia.llm.errors import failure_from_exception, failure_from_response, without
+from maia.llm.causes import failure_from_exception
+from maia.llm.errors import failure_from_response, without
 from maia.llm.retry import retrying
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget

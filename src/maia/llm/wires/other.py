@@ -27,7 +27,8 @@ from maia.core.types import (
     ToolCallPart,
     Usage,
 )
-from maia.llm.errors import failure_from_exception, failure_from_response, without
+from maia.llm.causes import failure_from_exception
+from maia.llm.errors import failure_from_response, without
 from maia.llm.retry import retrying
 from maia.llm.target import WireTarget
 from maia.llm.wires.answer import Answer
