@@ -22,6 +22,7 @@ from maia.core.types import (
 from maia.llm.target import WireOptions
 from maia.llm.wires.anthropic_messages import messages_body
 from maia.llm.wires.history import encode
+from maia.llm.wires.names import fit_id
 from maia.llm.wires.quirks import Quirks
 from tests.llm.wires.driving import (
     ANTHROPIC,
@@ -262,6 +263,8 @@ def result(call_id: str) -> JsonObject:
     return {"type": "tool_result", "tool_use_id": call_id, "content": f"result of {call_id}"}
 
 
+OTHER_ID = fit_id("call:1.é", "letters")
+
 HISTORIES: list[tuple[str, tuple[Message, ...], list[JsonObject]]] = [
     (
         "results and the next request are one user message, results first",
@@ -334,8 +337,8 @@ HISTORIES: list[tuple[str, tuple[Message, ...], list[JsonObject]]] = [
         (user("a"), said("", called("call:1.é")), results("call:1.é")),
         [
             {"role": "user", "content": [{"type": "text", "text": "a"}]},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "call_1__", "name": "Read", "input": {}}]},
-            {"role": "user", "content": [{**result("call_1__"), "content": "result of call:1.é"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": OTHER_ID, "name": "Read", "input": {}}]},
+            {"role": "user", "content": [{**result(OTHER_ID), "content": "result of call:1.é"}]},
         ],
     ),
     (

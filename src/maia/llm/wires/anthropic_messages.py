@@ -6,7 +6,6 @@ MiniMax, Z.AI and Kimi, which speak the same format.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
@@ -30,6 +29,7 @@ from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget
 from maia.llm.wires.effort import BUDGETS, control_of, effort_fields
 from maia.llm.wires.history import Asked, Turn, alternating
+from maia.llm.wires.names import fit_id, fit_name
 from maia.llm.wires.quirks import Quirks
 from maia.llm.wires.stream import Format, Stream
 
@@ -128,7 +128,7 @@ def _user_blocks(parts: Iterable[UserPart]) -> list[JsonObject]:
 
 
 def _result(result: ToolResultPart) -> JsonObject:
-    body: JsonObject = {"type": "tool_result", "tool_use_id": safe_id(result.call_id), "content": result.text}
+    body: JsonObject = {"type": "tool_result", "tool_use_id": fit_id(result.call_id, "letters"), "content": result.text}
     return body | {"is_error": True} if result.is_error else body
 
 
@@ -139,7 +139,7 @@ def _assistant_block(part: TextPart | ReasoningPart | ToolCallPart, request: Mod
         case ReasoningPart():
             return _block(part, request)
         case ToolCallPart(call_id, name, arguments):
-            return {"type": "tool_use", "id": safe_id(call_id), "name": name, "input": arguments}
+            return {"type": "tool_use", "id": fit_id(call_id, "letters"), "name": fit_name(name), "input": arguments}
 
 
 def _block(part: ReasoningPart, request: ModelRequest) -> JsonObject | None:
@@ -147,11 +147,6 @@ def _block(part: ReasoningPart, request: ModelRequest) -> JsonObject | None:
     if part.wire != NAME or part.replay is None or part.replay.get("for") != request.model:
         return None
     return part.replay.get("block")
-
-
-def safe_id(call_id: str) -> str:
-    """A call's id in the letters that Anthropic accepts; ids of other providers may have others."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
 
 # The stream ---------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget
 from maia.llm.wires.effort import effort_fields
 from maia.llm.wires.history import Asked, alternating
+from maia.llm.wires.names import IdForm, fit_id, fit_name
 from maia.llm.wires.quirks import Quirks
 from maia.llm.wires.stream import Format, Stream
 
@@ -68,7 +69,7 @@ def chat_body(request: ModelRequest, target: WireTarget, quirks: Quirks) -> Json
         body |= effort_fields(request, target, limit)
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
-    body["messages"] = chat_messages(request, target)
+    body["messages"] = chat_messages(request, target, quirks.call_ids)
     if target.options.cache_markers:
         _mark_caches(body["messages"])
     return body | dict(target.options.extra_body)
@@ -85,22 +86,26 @@ def _tool(tool: ToolSpec) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def chat_messages(request: ModelRequest, target: WireTarget) -> list[JsonObject]:
+def chat_messages(request: ModelRequest, target: WireTarget, ids: IdForm = "any") -> list[JsonObject]:
     """System, then turns in alternation. A result is a message of its own; what the user said after it follows."""
     messages: list[JsonObject] = []
+    is_mistral = "mistral.ai" in target.base_url
+    form: IdForm = "nine" if is_mistral else ids
     if system := "\n\n".join(section.text for section in request.system if section.text):
         messages.append({"role": "system", "content": system})
     for turn in alternating(request.messages):
         match turn:
             case Asked(results, parts):
-                messages += ({"role": "tool", "tool_call_id": r.call_id, "content": r.text} for r in results)
-                if results and parts and "mistral.ai" in target.base_url:
+                messages += (
+                    {"role": "tool", "tool_call_id": fit_id(r.call_id, form), "content": r.text} for r in results
+                )
+                if results and parts and is_mistral:
                     # Mistral refuses a user message right after a tool result.
                     messages.append({"role": "assistant", "content": "OK."})
                 if parts:
                     messages.append({"role": "user", "content": _content(parts)})
             case AssistantMessage():
-                messages.append(_assistant(turn, request, target))
+                messages.append(_assistant(turn, request, target, form))
     return messages
 
 
@@ -116,7 +121,7 @@ def _content(parts: Iterable[UserPart]) -> JsonValue:
     ]
 
 
-def _assistant(message: AssistantMessage, request: ModelRequest, target: WireTarget) -> JsonObject:
+def _assistant(message: AssistantMessage, request: ModelRequest, target: WireTarget, form: IdForm) -> JsonObject:
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
     body: JsonObject = {"role": "assistant", "content": text or None}
@@ -132,7 +137,7 @@ def _assistant(message: AssistantMessage, request: ModelRequest, target: WireTar
             extras |= replay.get("calls", {})
             if tag := replay.get("inline"):
                 body["content"] = f"<{tag}>\n{part.text}\n</{tag}>\n\n{text}"
-    body["tool_calls"] = [_call(call, extras.get(call.call_id)) for call in calls]
+    body["tool_calls"] = [_call(call, form, extras.get(call.call_id)) for call in calls]
     return body
 
 
@@ -141,12 +146,12 @@ def _is_ours(part: ReasoningPart, request: ModelRequest, target: WireTarget) -> 
     return replay is not None and part.wire == NAME and replay.get("for") == [target.provider, request.model]
 
 
-def _call(call: ToolCallPart, extra: JsonValue) -> JsonObject:
+def _call(call: ToolCallPart, form: IdForm, extra: JsonValue) -> JsonObject:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     body: JsonObject = {
-        "id": call.call_id,
+        "id": fit_id(call.call_id, form),
         "type": "function",
-        "function": {"name": call.name, "arguments": arguments},
+        "function": {"name": fit_name(call.name), "arguments": arguments},
     }
     return body | {"extra_content": extra} if extra else body
 

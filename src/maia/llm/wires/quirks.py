@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from maia.core.types import Failure, JsonObject
+from maia.llm.wires.names import IdForm
 
 MIN_OUTPUT: Final = 256
 """Less room for an answer than this is no room: then the input itself is too long."""
@@ -19,6 +20,7 @@ class Quirks:
     include_usage: bool = True
     effort: bool = True
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    call_ids: IdForm = "any"
     max_output: int | None = None
 
     def output_limit(self, asked: int | None) -> int | None:
@@ -36,6 +38,9 @@ def adapted(quirks: Quirks, body: JsonObject, failure: Failure) -> Quirks | None
     if failure.status not in (400, 404, 413, 422):
         return None
     text = failure.provider_text
+    ids = _refused_ids(text)
+    if ids is not None and ids != quirks.call_ids:
+        return replace(quirks, call_ids=ids)
     limit = body.get("max_tokens") or body.get("max_completion_tokens")
     if "stream_options" in body and re.search("stream_options|include_usage", text):
         return replace(quirks, include_usage=False)
@@ -49,6 +54,19 @@ def adapted(quirks: Quirks, body: JsonObject, failure: Failure) -> Quirks | None
     if quirks.effort and any(key in body for key in effort_keys) and re.search("(?i)reasoning|thinking|effort", text):
         return replace(quirks, effort=False)
     return None
+
+
+_REFUSED_ID: Final = r"(?is)(?:tool_calls\S*\.id|tool[ _]call[ _]id|call_id)\b.{0,300}?\blength (?:of )?(?P<length>\d+)"
+
+
+def _refused_ids(text: str) -> IdForm | None:
+    """The ids that a refusal asks for. OpenAI: `'messages[1].tool_calls[0].id': string too long. Expected a string with
+    maximum length 40`. Mistral: `Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9`.
+    """
+    found = re.search(_REFUSED_ID, text)
+    if found is None:
+        return None
+    return "nine" if found["length"] == "9" else "short"
 
 
 _WINDOW_MINUS_INPUT: Final = (
