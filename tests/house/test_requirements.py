@@ -1,0 +1,56 @@
+"""`docs/requirements.md` names every line of the first release, and every test it names is there."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "requirements.md").read_text("utf-8")
+LINES = {
+    *(f"T1.{n:02}" for n in range(1, 12)),
+    *(f"T2.{n:02}" for n in range(1, 9)),
+    *("T3.01", "T3.02", "T4.01", "T4.02", "T4.05", "T4.06", "T8.01"),
+    *(f"T5.{n:02}" for n in range(1, 10)),
+    *(f"T6.{n:02}" for n in range(1, 10)),
+}
+POINTS = {"§1", "§2", "§3", "§4", "§5", "§7", "§9", "§10", "§11", "§12"}
+TRAPS = {
+    "Paths and links",
+    "`@file`",
+    "Edit",
+    "Outputs",
+    "Processes",
+    "Streams and calls",
+    "A context that is too long",
+}
+ROWS = [row for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.MULTILINE) if set(row[0]) != {"-"}]
+NAMED = sorted({test for *_, tests in ROWS for test in re.findall(r"`([\w/]+\.py::\w+)`", tests)})
+
+
+@cache
+def names_in(path: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def test_every_line_point_and_kind_of_trap_is_on_the_page() -> None:
+    first = [row[0] for row in ROWS]
+    lines = [name for name in first if re.fullmatch(r"T\d\.\d\d", name)]
+    assert sorted(lines) == sorted(LINES)
+    assert {name.partition(".")[0] for name in first if name.startswith("§")} == POINTS
+    assert set(re.findall(r"^### (.+)$", PAGE, re.MULTILINE)) == TRAPS
+
+
+def test_every_row_names_a_test() -> None:
+    bare = [name for name, how, tests in ROWS if how != "How it is met" and "::" not in tests]
+    assert bare == []
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_a_named_test_is_there(named: str) -> None:
+    path, _, name = named.partition("::")
+    assert (ROOT / "tests" / path).is_file()
+    assert name in names_in(ROOT / "tests" / path)
