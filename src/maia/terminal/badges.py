@@ -27,7 +27,7 @@ def badge_lines(badge: Badge, text: str, look: Look) -> list[Line]:
     """A badge in front of a text of one or more lines, wrapped under its first word."""
     word = badge.upper()
     if look.screen_reader:
-        return wrap_text(look.text(clean(f"{word} : {text}" if badge != "ask" else text)), look.width)
+        return wrap_text(look.text(clean(f"{word}. {text}" if badge != "ask" else text)), look.width)
     mark = f"[{word}]" if look.plain else word
     head = line(Span(mark, badge), Span(" " * (indent_of(look) - len(mark))))
     room = look.width - indent_of(look)

@@ -10,10 +10,11 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import MaiaError
-from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitReached
+from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitReached, UserSaid
 from maia.terminal import questions
 from maia.terminal.actions import Actions
 from maia.terminal.badges import error_lines
@@ -52,6 +53,8 @@ class PlainDoor:
         self._partial = b""
         self._over = False
         self._said = ""
+        self._prompt = ""
+        self._echoed = False
         self._working = False
         self._interrupted = 0.0
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -84,8 +87,10 @@ class PlainDoor:
     async def _work(self) -> int:
         await self._guarded(self._open())
         while True:
-            self._write("> ")
+            self._ask_for("> ")
+            self._echoed = self._lines.empty()
             typed = await self._lines.get()
+            self._prompt = ""
             if typed is None:
                 self._write("\n")
                 return 0
@@ -109,8 +114,14 @@ class PlainDoor:
             await self._actions.choose_model()
 
     async def _news(self) -> None:
+        """What comes by itself stands on rows of its own, and the prompt that it came upon is there again below."""
         async for event in self.conversation.news():
+            prompt = self._prompt
+            if prompt:
+                self._write("\n")
             self._show_event(event)
+            if prompt:
+                self._write(prompt)
 
     # Lines in
 
@@ -178,6 +189,11 @@ class PlainDoor:
 
     # Rows out
 
+    def _ask_for(self, prompt: str) -> None:
+        """Write a prompt that is open from now on."""
+        self._prompt = prompt
+        self._write(prompt)
+
     def _write(self, text: str) -> None:
         try:
             sys.stdout.write(text)
@@ -199,6 +215,8 @@ class PlainDoor:
             self.show(flush(self.state, self._look, self.say))
 
     def _show_event(self, event: Event, *, stored: bool = False) -> None:
+        if isinstance(event, UserSaid) and self._echoed and not stored:
+            event = replace(event, text="")  # it stands behind the prompt, where it was typed
         self.show(render(event, self.state, self._look, self.say))
         if stored:
             return
@@ -244,12 +262,13 @@ class PlainDoor:
     async def _next_reply(self, prompt: str) -> str | None:
         if self._over:
             return None
-        self._write(prompt)
+        self._ask_for(prompt)
         self._reply = asyncio.get_running_loop().create_future()
         try:
             return await self._reply
         finally:
             self._reply = None
+            self._prompt = ""
 
     def forget(self) -> None:
         """Another conversation begins."""

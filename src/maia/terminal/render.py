@@ -277,13 +277,16 @@ def chosen_lines(title: str, choice: str, look: Look, say: Words) -> list[Line]:
 
 def user_lines(event: UserSaid, look: Look, say: Words) -> list[Line]:
     """What the user sent after `❯`, in bold, with what was joined to it; a long paste is shown by its beginning."""
+    attached = [row for item in event.attachments for row in _attachment(item, look, say)]
+    if not event.text:
+        return attached
     mark = look.text("❯ ")
     rows = wrap_text(look.text(clean(event.text[:50_000])), max(1, look.width - len(mark)), "user")
     if len(rows) > _USER_ROWS + 1:
         more = say("term.output.more", n=len(rows) - _USER_ROWS)
         rows = [*rows[:_USER_ROWS], line(Span(look.text(more), "muted"))]
     rows = prefix(rows, line(Span(mark, "user")), line(" " * len(mark)))
-    return rows + [row for item in event.attachments for row in _attachment(item, look, say)]
+    return rows + attached
 
 
 def _attachment(item: Attachment, look: Look, say: Words) -> list[Line]:

@@ -190,7 +190,7 @@ def _output_row(text: str, look: Look) -> list[Line]:
 
 
 def _gutter(look: Look) -> Line:
-    return line(Span(look.text("  │ "), "muted")) if look.width >= 25 else ()
+    return line(Span(look.text("  │ "), "muted")) if look.width >= 25 and not look.screen_reader else ()
 
 
 _TODO: Mapping[str, tuple[str, Style]] = {

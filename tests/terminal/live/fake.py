@@ -91,6 +91,9 @@ class FakeConversation:
         yield ContextMeasured(self._tokens, self._window)
 
     async def news(self) -> AsyncIterator[Event]:
+        if late := os.environ.get("FAKE_NEWS"):
+            await asyncio.sleep(0.3)
+            yield Notice("info", "screen.exported", {"path": late})
         while (event := await self._news.get()) is not None:
             yield event
 

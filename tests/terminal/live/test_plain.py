@@ -53,6 +53,32 @@ def test_a_request_and_its_answer_without_any_drawing(tmp_path: Path, mode: dict
         assert term.exitstatus == 0
 
 
+@pytest.mark.parametrize(("mode", "badge"), [(QUIET, "INFO. "), (DUMB, "[INFO] ")], ids=["reader", "dumb"])
+def test_news_stand_on_rows_of_their_own_and_the_prompt_comes_again(
+    tmp_path: Path, mode: dict[str, str], badge: str
+) -> None:
+    with plain(tmp_path, FAKE_NEWS="late", **mode) as term:
+        term.expect_exact(f"\n> \r\n{badge}Conversation enregistrée\u202f: late\r\n> ")
+
+
+def test_a_request_is_not_repeated_under_the_prompt_where_it_was_typed(tmp_path: Path) -> None:
+    with plain(tmp_path, **QUIET) as term:
+        term.expect_exact("\n> ")
+        term.sendline("bonjour")
+        term.expect_exact("\n> ")
+        assert term.before.count("bonjour") == 1
+        assert "❯" not in term.before
+
+
+def test_a_reader_hears_outputs_without_the_bars_beside_them(tmp_path: Path) -> None:
+    with plain(tmp_path, **QUIET) as term:
+        term.expect_exact("\n> ")
+        term.sendline("!seq")
+        term.expect_exact("\n> ")
+        assert "\nline 0\r\nline 1" in term.before
+        assert "│" not in term.before
+
+
 def test_a_reader_hears_the_context_after_an_answer(tmp_path: Path) -> None:
     with plain(tmp_path, **QUIET) as term:
         term.expect_exact("\n> ")

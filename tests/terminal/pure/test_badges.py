@@ -144,4 +144,4 @@ def test_details_align_with_the_text_of_the_badge() -> None:
 
 
 def test_a_screen_reader_hears_the_badge_as_a_word() -> None:
-    assert shown(badge_lines("warn", "attention", Look(level="none", screen_reader=True))) == "WARN : attention"
+    assert shown(badge_lines("warn", "attention", Look(level="none", screen_reader=True))) == "WARN. attention"
