@@ -14,6 +14,7 @@ from typing import Final, NoReturn, cast
 
 from maia.core.events import BrokenCall
 from maia.core.types import JsonObject, JsonValue, Message, ToolCallPart, ToolMessage
+from maia.llm.jsontext import loads
 
 HEAD_CHARS: Final = 200
 """How much of a broken call's arguments is kept, so that the model can be told what arrived."""
@@ -96,8 +97,8 @@ def read_arguments(text: str) -> JsonObject | None:
 
 def _loads(text: str) -> JsonValue:
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return loads(text, parse_constant=_refuse)
+    except ValueError:
         return None
 
 

@@ -7,8 +7,9 @@ separated by a single line end only (opencode#7083) are told apart where the fir
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
+
+from maia.llm.jsontext import loads
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -101,7 +102,7 @@ def _is_whole(data: list[str]) -> bool:
     if not text.startswith("{") or not text.endswith("}"):
         return False
     try:
-        json.loads(text)
+        loads(text)
     except ValueError:
         return False
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,6 +12,7 @@ from maia.core.events import WireEvent, WireFailed
 from maia.core.types import Failure, JsonObject, ModelRequest
 from maia.llm.causes import failure_from_exception
 from maia.llm.errors import failure_from_response, without
+from maia.llm.jsontext import loads
 from maia.llm.retry import retrying
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget
@@ -125,8 +125,8 @@ class HttpWire:
     def _whole(self, reply: Reply, body: bytes, stream: Stream) -> list[WireEvent]:
         """An answer in one piece although a stream was asked for, a stream under the wrong media type, or neither."""
         try:
-            value = json.loads(body)
-        except (ValueError, RecursionError):
+            value = loads(body)
+        except ValueError:
             reader = FrameReader()
             events, _ = _read_frames(stream, reader.feed(body) + reader.flush())
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import ClassVar, cast
 from maia.core.events import WireEvent
 from maia.core.types import Failure, JsonObject, ModelRequest, StopReason
 from maia.llm.assemble import fresh_id
+from maia.llm.jsontext import loads
 from maia.llm.target import WireTarget
 from maia.llm.wires.answer import Answer
 from maia.llm.wires.quirks import Quirks
@@ -44,7 +44,7 @@ class Stream(ABC):
         if data == "[DONE]":
             self.done = True
             return []
-        body = json.loads(data)
+        body = loads(data)
         if not isinstance(body, dict):
             raise ValueError("a frame is a JSON object")
         return self.take(cast(JsonObject, body), event)
