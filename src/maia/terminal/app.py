@@ -382,6 +382,11 @@ class App:
 
     # What is seen
 
+    def _title(self, *, working: bool) -> str:
+        """`maia — folder`, with a mark in front while it works or waits for an answer: a tab says it from afar."""
+        mark = "? " if self._dialogue.waiting and self._opened else "▸ " if working else ""
+        return f"{mark}maia — {clean_row(self.conversation.launch.name, 60)}"
+
     def _compose(self) -> None:
         look = self.look
         zone = self._screen.zone
@@ -395,6 +400,7 @@ class App:
         live = live_lines_of(self.state, look, self.say, TAIL_ROWS)
         zone.tail = live if len(live) < TAIL_ROWS or live[0] == EMPTY else (EMPTY, *live)
         zone.bar = context_bar(self.state.fill, look, self.say)
+        self._prompt.entitle(self._title(working=zone.working))
         zone.queue = [text for text, _ in self._queue]
         recent = self._loop.time() - self._interrupted < _TWICE
         zone.note = self.say("screen.exit_hint") if recent and self._activity is None else ""

@@ -62,9 +62,15 @@ class Prompt:
 
     def open(self, version: str) -> None:
         """Raw mode, banner and zone, in one write."""
+        self.entitle("maia")
         start = self.enter()
         rows = [to_ansi(row, self.look) for row in banner_lines(self.look, self.say, version)]
         self.tty.write(start + self.painter.paint(self.frame(), [*rows, ""]))
+
+    def entitle(self, title: str) -> None:
+        """What the window is called from the next frame on, where the terminal has titles."""
+        if self.tty.has_title:
+            self.zone.title = title
 
     def enter(self, *, again: bool = False) -> str:
         """Raw mode. Returns what takes the screen; `again` shows the last rows of the log once more."""

@@ -34,10 +34,10 @@ class Frame:
 
     `tail` follows the log and may still change, `fixed` stands on the last rows; both take room from the log. `cover`
     (a list that is open) stands above `fixed` and only covers what is there for a while.
-    `cursor` is a row of `fixed` and a column, None to hide it.
+    `cursor` is a row of `fixed` and a column, None to hide it. `title` is for the window, empty to leave that alone.
     """
 
-    __slots__ = ("cover", "cursor", "fixed", "tail")
+    __slots__ = ("cover", "cursor", "fixed", "tail", "title")
 
     def __init__(
         self,
@@ -45,11 +45,13 @@ class Frame:
         cursor: tuple[int, int] | None = None,
         tail: Sequence[str] = (),
         cover: Sequence[str] = (),
+        title: str = "",
     ) -> None:
         self.fixed = list(fixed)
         self.cursor = cursor
         self.tail = list(tail)
         self.cover = list(cover)
+        self.title = title
 
 
 class Painter:
@@ -64,6 +66,7 @@ class Painter:
         self._cursor = (0, 0)
         self._hidden = False
         self._frame = Frame([])
+        self._title = ""
 
     @property
     def frame(self) -> Frame:
@@ -80,6 +83,7 @@ class Painter:
         self._used = min(len(self._log), room) if again else 0
         self._screen = [""] * height
         self._cursor = _NOWHERE
+        self._title = ""
 
     def open(self) -> str:
         """Take the screen over: what stood on it goes up into the scrollback, untouched."""
@@ -87,9 +91,12 @@ class Painter:
 
     def paint(self, frame: Frame, log: Sequence[str] = ()) -> str:
         """Add `log` rows above the zone and bring the screen to `frame`. Returns what to write, empty when nothing."""
+        out: list[str] = []
+        if frame.title != self._title:
+            self._title = frame.title
+            out.append(f"\x1b]2;{frame.title}\x1b\\")
         frame = self._fitting(frame)
         self._frame = frame
-        out: list[str] = []
         room = self.height - len(frame.tail) - len(frame.fixed)
         if len(log) > room:
             self._pour(out, list(log), room)

@@ -10,7 +10,10 @@ _ON = "\x1b[?2004h"
 _OFF = "\x1b[?2004l"
 _KEYS_ON = "\x1b[>1u\x1b[>4;1m"
 _KEYS_OFF = "\x1b[>4m\x1b[<u"
-"""Bracketed paste; kitty's key codes and xterm's modifyOtherKeys, so that Shift+Enter is told from Enter."""
+_TITLE_KEPT = "\x1b[22;2t"
+_TITLE_BACK = "\x1b]2;\x1b\\\x1b[23;2t"
+"""Bracketed paste; kitty's key codes and xterm's modifyOtherKeys, so that Shift+Enter is told from Enter; the window's
+title on xterm's stack, and an empty one for terminals that have no stack."""
 
 
 class Tty:
@@ -20,8 +23,9 @@ class Tty:
         self.read_fd = read_fd
         self.write_fd = write_fd
         plain = env.get("TERM", "") in ("linux", "dumb", "")
-        self._on = _ON if plain else _ON + _KEYS_ON
-        self._off = _OFF if plain else _KEYS_OFF + _OFF
+        self.has_title = not plain
+        self._on = _ON if plain else _ON + _KEYS_ON + _TITLE_KEPT
+        self._off = _OFF if plain else _TITLE_BACK + _KEYS_OFF + _OFF
         self._saved: list[int | list[bytes | int]] | None = None
 
     @property

@@ -28,7 +28,8 @@ class Zone:
     """Everything that the zone shows, as plain values; `frame` draws it. `tick` moves the spinners.
 
     `question` replaces the input's rows, with no cursor unless `question_cursor` says where. `note` is a sentence that
-    takes the place of the hint for a while; `typing` is another editor with its hint (the search in a list).
+    takes the place of the hint for a while; `typing` is another editor with its hint (the search in a list). `title`
+    stands in the window's frame or the tab.
     """
 
     def __init__(self) -> None:
@@ -44,6 +45,7 @@ class Zone:
         self.question: Sequence[Line] | None = None
         self.question_cursor: tuple[int, int] | None = None
         self.typing: tuple[Editor, str] | None = None
+        self.title = ""
 
     def frame(self, editor: Editor, look: Look, say: Words) -> Frame:
         """The rows for this width."""
@@ -56,7 +58,8 @@ class Zone:
         lines = [*queue, status, border, *rows, border, self.bar]
         tail = [*self.tail, EMPTY] if self.tail or status else []
         drawn = [[to_ansi(clip(row, look.width), look) for row in part] for part in (lines, tail, self.menu)]
-        return Frame(drawn[0], (cursor[0] + 2 + len(queue), cursor[1]) if cursor else None, drawn[1], drawn[2])
+        spot = (cursor[0] + 2 + len(queue), cursor[1]) if cursor else None
+        return Frame(drawn[0], spot, drawn[1], drawn[2], look.text(self.title))
 
     def _input(self, editor: Editor, look: Look, say: Words) -> tuple[list[Line], tuple[int, int] | None]:
         if self.question is not None:

@@ -130,6 +130,7 @@ def test_modes_that_were_switched_on_are_switched_off(wire: Wire) -> None:
     wire.read(0.2)
     for on, off in (("\x1b[?2004h", "\x1b[?2004l"), ("\x1b[>1u", "\x1b[<u"), ("\x1b[>4;1m", "\x1b[>4m")):
         assert wire.seen.count(on) == wire.seen.count(off) == 1
+    assert wire.seen.count("\x1b[22;2t") == wire.seen.count("\x1b]2;\x1b\\\x1b[23;2t") == 1
     assert wire.seen.rindex("\x1b[?25h") > wire.seen.rindex("\x1b[?25l")
 
 

@@ -42,6 +42,31 @@ def test_the_zone_stands_on_the_last_rows_and_the_log_above(tmp_path: Path) -> N
         assert "echo before" in "\n".join(term.past())
 
 
+def test_the_windows_title_names_the_folder_and_what_goes_on_and_is_given_back(tmp_path: Path) -> None:
+    with terminal(tmp_path, FAKE_LAUNCH="/srv/code/factu\x1b\x07ration") as term:
+
+        def title() -> str:
+            return term.tmux("display-message", "-t", "t", "-p", "#{pane_title}").strip()
+
+        before = title()
+        term.until("23%")
+        term.until(lambda _: title() == "maia — factu␛␇ration")
+        term.type("slow")
+        term.keys("Enter")
+        term.until(lambda _: title() == "▸ maia — factu␛␇ration")
+        term.keys("C-c")
+        term.until(idle)
+        term.type("ask")
+        term.keys("Enter")
+        term.until(lambda _: title() == "? maia — factu␛␇ration")
+        time.sleep(0.4)
+        term.keys("Escape")
+        term.until(idle)
+        term.keys("C-d")
+        term.until("code 0")
+        assert title() == before
+
+
 def test_english_and_forty_columns(tmp_path: Path) -> None:
     with terminal(tmp_path, 40, FAKE_LANG="en") as term:
         term.until("23%")
