@@ -6,13 +6,13 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maia.core.secret import Secret
 from maia.credentials.find import Request, find
 from maia.credentials.interpolate import interpolate, interpolate_token
-from maia.credentials.sources import process_layer, settings_layer
+from maia.credentials.sources import process_layer, settings_layer, token_vars
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, codes, error, fake, found, settings_file
 
 OPENROUTER = fake("sk-or-v1-", 73)
@@ -308,9 +308,10 @@ def test_any_environment_gives_a_result(env: dict[str, str]) -> None:
 def test_any_settings_text_gives_a_layer(text: str) -> None:
     import tempfile
 
+    assume(text not in token_vars() and text.strip())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "settings_x.json"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         settings_layer(path, {})
         path.write_text(json.dumps({"env": {text: text, "GLM_API_KEY": text}}), "utf-8")
-        assert text == "" or settings_layer(path, {}).token_keys == ("GLM_API_KEY",)
+        assert settings_layer(path, {}).token_keys == ("GLM_API_KEY",)

@@ -214,6 +214,7 @@ def test_signals_say_who_named_whom() -> None:
 @pytest.mark.parametrize(
     ("token", "url", "code", "says"),
     [
+        (fake("sk-", 51), "https://api.moonshot.ai/v1", "TRY_OTHER_REGION", "api.moonshot.cn"),
         (MINIMAX, "https://api.minimax.io/anthropic", "TRY_OTHER_REGION", "api.minimaxi.com"),
         (MINIMAX, "https://api.minimaxi.com/anthropic", "TRY_OTHER_REGION", "api.minimax.io"),
         (ZAI, "https://api.z.ai/api/paas/v4", "TRY_OTHER_REGION", "bigmodel.cn"),

@@ -19,7 +19,7 @@ from maia.credentials import hermes, migrate
 from maia.credentials.explain import after_refusal, as_json, listed, look_up, suggested_variable
 from maia.credentials.find import MODEL_VAR, Request
 from maia.credentials.hermes_home import AgentHome, agent_home, agent_of, agents_root
-from maia.credentials.prefixes import detect
+from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem
 from maia.credentials.sources import Layer, agent_layer, process_layer, settings_layer
 from maia.credentials.vault import Vault, open_vault
@@ -91,13 +91,9 @@ def _only(words: Sequence[str], most: int) -> str:
     if len(words) > most:
         raise wrong_words("keys")
     word = words[0] if words else ""
-    if word and word != "-" and (not _is_name(word) or detect(word).confidence != "none"):
+    if word and word != "-" and shown_name(word) != word:
         raise UsageProblem("keys.not_an_argument")
     return word
-
-
-def _is_name(word: str) -> bool:
-    return word.isascii() and word.isidentifier() and len(word) <= 100
 
 
 # Explain --------------------------------------------------------------------------------------------------------------
@@ -108,7 +104,7 @@ def _explain(ground: _Ground, words: Sequence[str]) -> int:
     token = _typed(ground, name)
     found = look_up(ground.request("" if name == "-" else name, token))
     home = ground.home()
-    files = hermes.agent_files(Path(home.path)) if home.path is not None and found.key is not None else ()
+    files = hermes.agent_files(Path(home.path)) if home.path is not None and found.error is None else ()
     problems = tuple(p for p in home.problems if p.code != "NO_HOME")
     if ground.options.as_json:
         _print_json({**_with_words(as_json(found, files), ground.say), "agentHome": _problems(problems, ground.say)})

@@ -166,8 +166,16 @@ class EndpointModels:
 
     async def _endpoints(self) -> Configured:
         if self._found is None:
-            self._found = await discover(self._settings().plain(), self._env, get_json)
+            self._found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
         return self._found
+
+    def _guarded(self, found: Configured) -> Configured:
+        """Without endpoints whose key is another provider's; keys that stay on this machine need no look."""
+        if all(point.is_local or point.target is None or point.target.key is None for point in found.endpoints):
+            return found
+        from maia.app.keyguard import guarded
+
+        return guarded(found, self._env)
 
     def _endpoint(self, name: str) -> Endpoint | None:
         endpoints = self._found.endpoints if self._found else ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from maia.core.secret import Secret
 from maia.core.types import JsonObject
@@ -16,13 +18,21 @@ from maia.credentials.signals import Ballot, Policy
 from maia.credentials.sources import Layer
 from maia.credentials.vote import Resolution, resolve
 
+_log: Final = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # without one, Python writes warnings on the person's screen
+_LEVELS: Final = {"info": logging.INFO, "warn": logging.WARNING, "fail": logging.ERROR}
+
 
 def look_up(request: Request) -> Resolution:
-    """Find the key and hold the vote (C5.03). Never raises; what is wrong is in `problems`, a refusal in `error`."""
+    """Find the key and hold the vote (C5.03). Never raises; what is wrong is in `problems`, and logged (C2.03)."""
     found = find(request)
     if found.ballot is None:
-        return Resolution(NONE, "none", problems=found.problems)
-    return resolve(found.ballot, found.problems)
+        result = Resolution(NONE, "none", problems=found.problems)
+    else:
+        result = resolve(found.ballot, found.problems)
+    for problem in result.problems:
+        _log.log(_LEVELS[problem.level], "%s %s", problem.code, problem.values)
+    return result
 
 
 def as_json(found: Resolution, files: tuple[Path, ...] = ()) -> JsonObject:

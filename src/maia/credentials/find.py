@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from maia.core.secret import Secret
-from maia.credentials.prefixes import Detection, detect
+from maia.credentials.prefixes import Detection, detect, shown_name
 from maia.credentials.problems import Problem, fail, info
 from maia.credentials.providers import BY_NAME, GENERIC_VARS, Provider, by_hint, own_vars, place_of, shared_vars
 from maia.credentials.signals import Ballot, Policy, named_by
@@ -83,14 +83,15 @@ def policy(request: Request) -> Policy:
     """The switches. A file may travel, so only the environment may allow a key at another provider's host."""
     process = [layer for layer in request.layers if layer.kind == "process"]
     return Policy(
-        _is_on(_first(request.layers, (ALLOW_OPENROUTER,))[0]),
-        _is_on(_first(process, (ALLOW_MISMATCH,))[0]),
+        is_on(_first(request.layers, (ALLOW_OPENROUTER,))[0]),
+        is_on(_first(process, (ALLOW_MISMATCH,))[0]),
         _first(request.layers, (MINIMAX_SWITCH,))[0] or None,
         request.purpose,
     )
 
 
-def _is_on(value: str) -> bool:
+def is_on(value: str) -> bool:
+    """Whether a switch of the environment is set."""
     return value.strip().lower() in ("1", "true", "yes", "on", "allow")
 
 
@@ -119,7 +120,7 @@ def _named(request: Request, problems: tuple[Problem, ...]) -> Found:
             ballot = _ballot(request, Secret(value), request.variable, named)
             return Found(ballot, layer.name, problems)
     where = ", ".join(layer.name for layer in request.layers)
-    missing = fail("MISSING_ENV_VAR", variable=request.variable, where=where)
+    missing = fail("MISSING_ENV_VAR", variable=shown_name(request.variable), where=where)
     return Found(None, problems=(*problems, missing))
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import cast
 
 from maia.core.types import JsonObject, JsonValue
+from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn
 
 
@@ -17,7 +18,7 @@ class Filled:
     """A value with its references filled in. `references` are the variables it took something from."""
 
     text: str = field(repr=False)
-    references: tuple[str, ...] = ()
+    references: tuple[str, ...] = field(default=(), repr=False)
     problems: tuple[Problem, ...] = ()
 
 
@@ -45,7 +46,7 @@ def interpolate(text: str, env: Mapping[str, str], where: str = "") -> Filled:
             return found[0]
         references.append(name)
         if name not in env:
-            problems.append(warn("UNRESOLVED_VAR", variable=name, where=where))
+            problems.append(warn("UNRESOLVED_VAR", variable=shown_name(name), where=where))
         return env.get(name, "")
 
     return Filled(_pattern().sub(fill, text), tuple(references), tuple(problems))
@@ -70,7 +71,7 @@ def interpolate_token(text: str, env: Mapping[str, str], where: str) -> Filled:
             references.append(name)
             return env[name]
         elif found[1] or whole:
-            problems.append(fail("MISSING_ENV_VAR", variable=name, where=where))
+            problems.append(fail("MISSING_ENV_VAR", variable=shown_name(name), where=where))
         return found[0]
 
     return Filled(_pattern().sub(fill, text), tuple(references), tuple(problems))

@@ -190,8 +190,8 @@ def _refusal(text: str) -> Problem | None:
 
 
 def _variable(reference: str) -> str:
-    """The name in `$NAME`, `${NAME}` or `${NAME:-…}`. Long ones are cut: a key may have been written there."""
-    return re.split(r"\W", reference.strip("${}"), maxsplit=1)[0][:64]
+    """The name in `$NAME`, `${NAME}` or `${NAME:-…}`, as it may be shown."""
+    return shown_name(re.split(r"\W", reference.strip("${}"), maxsplit=1)[0])
 
 
 @cache
@@ -280,16 +280,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def prefixed() -> frozenset[str]:
-    """Providers whose keys show who issued them."""
+    """Providers whose keys show who issued them, so that a key of another known shape is none of theirs."""
     # MiniMax also issues pay-as-you-go keys without a prefix (MiniMax-01 issue 69).
     return frozenset(rule.provider for rule in RULES if rule.confidence == "exact" and rule.provider != "minimax")
 
 
-@cache
-def shaped() -> frozenset[str]:
-    """Providers whose keys have a known shape, alone or with others: a key of another shape is none of theirs."""
-    sure = [rule for rule in RULES if rule.confidence in ("exact", "ambiguous")]
-    return frozenset(name for rule in sure for name in (rule.provider, *rule.others))
+def shown_name(name: str) -> str:
+    """A variable's name as it may be shown: somebody may have written a key where a name belongs.
+
+    Names are of one case with few digits; anything else gives its length only.
+    """
+    is_name = re.fullmatch(r"[A-Z_][A-Z0-9_]{0,63}|[a-z_][a-z0-9_]{0,63}", name) is not None
+    few_digits = sum(char.isdigit() for char in name) <= 3
+    return name if is_name and few_digits and _rule_of(name) is None else f"…({len(name)})"
 
 
 def mask(token: str) -> str:

@@ -27,7 +27,7 @@ class Policy:
 
     allow_openrouter: bool = False
     allow_mismatch: bool = False
-    minimax_default: str | None = None
+    minimax_default: str | None = field(default=None, repr=False)
     purpose: Literal["llm", "embeddings"] = "llm"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Literal, cast
 
 from maia.core.types import JsonObject
 from maia.credentials.interpolate import interpolate, interpolate_token
+from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn
 from maia.credentials.providers import GENERIC_VARS, own_vars, shared_vars
 from maia.settings_file import SettingsFile, read_settings_file
@@ -30,7 +30,7 @@ class Layer:
     kind: Literal["settings", "agent", "process"]
     name: str
     values: Mapping[str, str] = field(repr=False)
-    references: Mapping[str, str] = field(default_factory=dict[str, str])
+    references: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     problems: tuple[Problem, ...] = ()
     broken: tuple[str, ...] = ()
 
@@ -101,7 +101,7 @@ def _filled(path: Path, file: SettingsFile, block: JsonObject, env: Mapping[str,
     literal = False
     for name, raw in block.items():
         is_token = name in token_vars()
-        where = f"{file.shown}: {_name(name)}"
+        where = f"{file.shown}: {shown_name(name)}"
         if raw is None:
             continue
         if not isinstance(raw, str):
@@ -123,11 +123,6 @@ def _filled(path: Path, file: SettingsFile, block: JsonObject, env: Mapping[str,
     if literal:
         problems += _closed(path, file.shown)
     return Layer("settings", file.shown, values, references, tuple(problems), tuple(broken))
-
-
-def _name(text: str) -> str:
-    """A name out of a file as it may be shown."""
-    return text if re.fullmatch(r"\w{1,80}", text) and text in token_vars() else re.sub(r"\W", "?", text)[:24]
 
 
 def _foreign(path: Path, shown: str) -> Problem | None:

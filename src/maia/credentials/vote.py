@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from maia.core.secret import Secret
-from maia.credentials.prefixes import NOTHING, UNKNOWN, Confidence, Detection, clean_token, detect, prefixed, shaped
+from maia.credentials.prefixes import NOTHING, UNKNOWN, Confidence, Detection, clean_token, detect, prefixed
 from maia.credentials.problems import Problem, fail, info, warn
 from maia.credentials.providers import (
     BY_NAME,
@@ -137,11 +137,11 @@ def _choose(detection: Detection, heard: Heard, policy: Policy) -> _Choice | Non
 
 
 def _fits(provider: Provider, detection: Detection) -> bool:
-    """Whether the token may be this provider's: its shape says so, or the provider's keys have no shape."""
+    """Whether the token may be this provider's: its shape says so, or the provider's keys have no sure shape."""
     if detection.confidence == "exact":
         return provider.kin == detection.provider
     if detection.confidence == "ambiguous":
-        return provider.kin in detection.candidates or provider.kin not in shaped()
+        return provider.kin in detection.candidates or provider.kin not in prefixed()
     return True
 
 
@@ -184,8 +184,9 @@ def _of_family(detection: Detection, heard: Heard, policy: Policy) -> _Choice:
     usual = BY_NAME[detection.provider]
     if detection.confidence == "exact":
         return _Choice(usual, "token")
-    problem = warn("AMBIGUOUS_TOKEN", provider=usual.name, others=", ".join(detection.others))
-    return _Choice(usual, "usual", problems=(problem,))
+    others = ", ".join(detection.others)
+    problems = (warn("AMBIGUOUS_TOKEN", provider=usual.name, others=others),) if others else ()
+    return _Choice(usual, "usual", problems=problems)
 
 
 def _named_for_another(detection: Detection, heard: Heard, policy: Policy) -> _Choice:

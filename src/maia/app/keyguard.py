@@ -1,0 +1,36 @@
+"""Keeps a key from leaving for another provider's host: every endpoint is voted on before anything is sent (C2.04)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from maia.core.events import Notice
+from maia.credentials.find import is_on
+from maia.credentials.signals import Ballot, Policy
+from maia.credentials.vote import ALLOW_MISMATCH, resolve
+from maia.llm.endpoint import Endpoint
+from maia.llm.endpoints import Configured
+
+
+def guarded(found: Configured, env: Mapping[str, str]) -> Configured:
+    """The endpoints without those whose key belongs to another known provider, and a notice for each of these."""
+    policy = Policy(allow_openrouter=True, allow_mismatch=is_on(env.get(ALLOW_MISMATCH, "")))
+    kept: list[Endpoint] = []
+    notices = list(found.notices)
+    for endpoint in found.endpoints:
+        conflict = _conflict(endpoint, policy)
+        if conflict is None:
+            kept.append(endpoint)
+        else:
+            notices.append(conflict)
+    return replace(found, endpoints=tuple(kept), notices=tuple(notices))
+
+
+def _conflict(endpoint: Endpoint, policy: Policy) -> Notice | None:
+    target = endpoint.target
+    if target is None or target.key is None:
+        return None
+    vote = resolve(Ballot(target.key, base_url=target.base_url, base_url_from=endpoint.source, policy=policy))
+    problem = next((each for each in vote.problems if each.code == "TOKEN_URL_CONFLICT"), None)
+    return Notice("warn", problem.words, problem.values) if problem and problem.level == "fail" else None
