@@ -215,7 +215,8 @@ def test_the_list_is_read_from_the_files_newest_first(tmp_path: Path) -> None:
         journal.close()
         os.utime(journal.path, (number, number))
     (tmp_path / "notes.txt").write_text("no session")
-    (tmp_path / "broken.jsonl").write_bytes(b"\xff{{{")
+    deep = b'{"event":{"type":"UserSaid","text":' + b"[" * 5_000
+    (tmp_path / "broken.jsonl").write_bytes(b"\xff{{{\n" + deep + b"\n")
     os.utime(tmp_path / "broken.jsonl", (0, 0))
     infos = sessions.list()
     assert [(info.title, info.tokens) for info in infos][:2] == [("second", 2000), ("first request", 1000)]

@@ -98,6 +98,7 @@ def test_what_models_clearly_mean_is_read(sent: Any, read: dict[str, Any]) -> No
         ),
         ([1, 2], "not_object(received='array(2)')"),
         ("no json", "not_object(received='string(7)')"),
+        ("[" * 5_000, "not_object(received='string(5000)')"),
     ],
 )
 def test_an_error_lists_the_parameters_received(sent: Any, problem: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from maia.core.fileread import read_bounded
+from maia.core.jsontext import read_json
 from maia.core.types import JsonObject
 from maia.llm.endpoint import Endpoint
 from maia.llm.models import ModelInfo, described
@@ -56,8 +57,8 @@ class Remembered:
     def _read(self) -> JsonObject:
         if self._data is None:
             self._data = {}
-            with suppress(OSError, ValueError, RecursionError):
-                found = json.loads(read_bounded(self._path, _MAX_BYTES))
+            with suppress(OSError, ValueError):
+                found = read_json(read_bounded(self._path, _MAX_BYTES))
                 self._data = cast(JsonObject, found) if isinstance(found, dict) else {}
         return self._data
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -15,6 +14,8 @@ MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 
 def digest(data: bytes) -> str:
     """SHA-256 in hex: how the read log and the change log name a content."""
+    import hashlib  # its library takes time to load, and not every run names a content
+
     return hashlib.sha256(data).hexdigest()
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, cast
 
 from maia.core.events import BrokenCall
+from maia.core.jsontext import is_deep, read_json
 from maia.core.types import JsonObject, JsonValue, Message, ToolCallPart, ToolMessage
-from maia.llm.jsontext import loads
 
 HEAD_CHARS: Final = 200
 """How much of a broken call's arguments is kept, so that the model can be told what arrived."""
@@ -69,7 +69,7 @@ class Draft:
         the server resends cumulatively and the last state counts; both readings can never be valid at once.
         """
         if self.whole is not None:
-            return self.whole
+            return None if is_deep(self.whole) else self.whole
         joined = read_arguments(self.text)
         if joined is not None or len(self.fragments) < 2:
             return joined
@@ -97,7 +97,7 @@ def read_arguments(text: str) -> JsonObject | None:
 
 def _loads(text: str) -> JsonValue:
     try:
-        return loads(text, parse_constant=_refuse)
+        return read_json(text, parse_constant=_refuse)
     except ValueError:
         return None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, cast
 
+from maia.core.jsontext import read_json
 from maia.core.secret import MASK
 from maia.core.types import Failure, FailureKind, JsonObject, JsonValue
 
@@ -194,8 +195,8 @@ def without(failure: Failure, secrets: Iterable[str]) -> Failure:
 
 def _json(body: bytes) -> JsonValue:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return read_json(body)
+    except ValueError:
         return None
 
 

@@ -40,6 +40,7 @@ from maia.core.events import (
     WireFailed,
 )
 from maia.core.fileread import read_bounded
+from maia.core.jsontext import read_json
 from maia.core.namedpath import named_path
 from maia.core.types import (
     AssistantMessage,
@@ -90,7 +91,7 @@ def _read(script: str) -> str:
 
 def _answer(line: str, name: str, number: int) -> Answer:
     try:
-        data: JsonValue = json.loads(line)
+        data = read_json(line)
         items = cast("list[JsonValue]", data) if isinstance(data, list) else [data]
         actions = tuple(action for item in items for action in cast(JsonObject, item).items())
         for key, value in actions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from maia.llm.jsontext import loads
+from maia.core.jsontext import read_json
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -102,7 +102,7 @@ def _is_whole(data: list[str]) -> bool:
     if not text.startswith("{") or not text.endswith("}"):
         return False
     try:
-        loads(text)
+        read_json(text)
     except ValueError:
         return False
     return True

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from maia import __version__
 from maia.core.errors import ModelFailed
+from maia.core.jsontext import read_json
 from maia.core.types import Failure, JsonValue
 from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path
@@ -298,16 +299,14 @@ async def get_json(target: WireTarget, path: str) -> JsonValue:
 
     Raises `ModelFailed` when it is silent for 15 s, refuses, or answers something else than JSON.
     """
-    import json
-
     channel = Channel(target)
     try:
         async with channel.exchange("GET", join_url(target.base_url, path), timeout=LIST_TIMEOUT) as reply:
             body = await reply.read(MAX_JSON_BYTES)
             if reply.status == 200:
                 try:
-                    return json.loads(body)
-                except (ValueError, RecursionError):
+                    return read_json(body)
+                except ValueError:
                     pass  # told below as what it is: no model server
             has_key = bool(target.key)
             failure = failure_from_response(reply.status, reply.headers, body, channel.host, has_key=has_key)

@@ -22,6 +22,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from maia.core.errors import system_words
 from maia.core.fileread import MAX_FILE_BYTES, digest, read_regular
 from maia.core.filewrite import remove_file, replace_file
+from maia.core.jsontext import read_json
 from maia.core.types import JsonObject, Reason
 
 MAX_KEPT_BYTES: Final = 512 * 1024 * 1024
@@ -219,7 +220,7 @@ class Changes:
         with suppress(FileNotFoundError), open(self._journal, "rb") as file:
             for line in file:
                 try:
-                    entry = json.loads(line)
+                    entry = read_json(line)
                 except ValueError:
                     continue
                 if isinstance(entry, dict):

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import time
 from collections.abc import Generator, Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 from maia.core.codec import UnreadableEvent, dump_event, load_event
 from maia.core.errors import SessionProblem, system_words
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
+from maia.core.jsontext import read_json
 
 FORMAT = 1
 SUFFIX = ".jsonl"
@@ -65,14 +65,14 @@ def read_records(path: Path) -> Loaded:
         if not line.strip():
             continue
         try:
-            data = json.loads(line)
+            data = read_json(line)
             version = data["v"]
             if isinstance(version, int) and version > FORMAT:
                 raise SessionProblem("session.newer", name=path.stem, version=version)
             event = load_event(data["event"])
             if event is not None:
                 records.append(Record(int(data["n"]), str(data["at"]), event))
-        except (ValueError, KeyError, TypeError, UnreadableEvent, RecursionError):
+        except (ValueError, KeyError, TypeError, UnreadableEvent):
             skipped += 1
     return Loaded(tuple(records), skipped)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 from maia.core.codec import UnreadableEvent, load_event
 from maia.core.errors import SessionProblem, system_words
 from maia.core.events import ContextMeasured, Event, UserSaid
+from maia.core.jsontext import read_json
 from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
 
 _HEAD_BYTES = 64 * 1024
@@ -183,6 +183,6 @@ def _events(data: bytes) -> Iterator[Event]:
     for line in data.splitlines():
         if any(mark in line for mark in _LISTED):
             with contextlib.suppress(ValueError, KeyError, TypeError, UnreadableEvent):
-                event = load_event(json.loads(line)["event"])
+                event = load_event(read_json(line)["event"])
                 if event is not None:
                     yield event

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_UN, flock
 from pathlib import Path
 
+from maia.core.jsontext import read_json
+
 KEPT = 2_000
 _LONGEST = 100_000
 """Characters of an entry: a longer one is not kept, since the file is read at every start."""
@@ -80,7 +82,7 @@ def _read(path: Path) -> list[str]:
 
 def _entry(line: bytes) -> str | None:
     try:
-        value = json.loads(line)
+        value = read_json(line)
     except ValueError:
         return None
     return value if isinstance(value, str) else None

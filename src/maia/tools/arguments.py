@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from maia.core.errors import ArgumentProblem
+from maia.core.jsontext import read_json
 from maia.core.types import JsonObject, JsonValue
 
 Kind: TypeAlias = Literal["string", "text", "integer", "number", "boolean", "list"]
@@ -143,7 +144,7 @@ def _parsed(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
+        return read_json(value)
     except ValueError:
         return value
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from maia.core.errors import ToolProblem
+from maia.core.jsontext import read_json
 from maia.core.ports import Fetched, Hands, Say
 from maia.core.text import visible
 from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
@@ -196,8 +197,8 @@ def _markdown(html: str) -> str:
 
 def _indented(text: str) -> str:
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
+        return json.dumps(read_json(text), ensure_ascii=False, indent=2)
+    except ValueError:
         return text
 
 

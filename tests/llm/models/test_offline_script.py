@@ -143,6 +143,7 @@ def test_a_script_may_be_a_file(tmp_path: Path) -> None:
 BAD = {
     "no JSON": '{"text": ',
     "a number": "[1]",
+    "too many levels": "[" * 5_000,
     "unknown action": '{"txt": "x"}',
     "text of another type": '{"text": 1}',
     "texts of another type": '{"text": ["a", 1]}',

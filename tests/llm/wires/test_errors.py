@@ -164,5 +164,3 @@ def test_the_wait_may_be_a_date() -> None:
 )
 def test_money_that_is_used_up_is_told_from_a_rate(failure: Failure, used_up: bool) -> None:
     assert is_quota(failure) is used_up
-
-

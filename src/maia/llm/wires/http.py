@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Final, cast
 
 from maia.core.events import WireEvent, WireFailed
+from maia.core.jsontext import read_json
 from maia.core.types import Failure, JsonObject, ModelRequest
 from maia.llm.causes import failure_from_exception
 from maia.llm.errors import failure_from_response, without
-from maia.llm.jsontext import loads
 from maia.llm.retry import retrying
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget
@@ -125,7 +125,7 @@ class HttpWire:
     def _whole(self, reply: Reply, body: bytes, stream: Stream) -> list[WireEvent]:
         """An answer in one piece although a stream was asked for, a stream under the wrong media type, or neither."""
         try:
-            value = loads(body)
+            value = read_json(body)
         except ValueError:
             reader = FrameReader()
             events, _ = _read_frames(stream, reader.feed(body) + reader.flush())

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from maia.core.events import WireEvent
+from maia.core.jsontext import read_json
 from maia.core.types import Failure, JsonObject, ModelRequest, StopReason
 from maia.llm.assemble import fresh_id
-from maia.llm.jsontext import loads
 from maia.llm.target import WireTarget
 from maia.llm.wires.answer import Answer
 from maia.llm.wires.quirks import Quirks
@@ -44,7 +44,7 @@ class Stream(ABC):
         if data == "[DONE]":
             self.done = True
             return []
-        body = loads(data)
+        body = read_json(data)
         if not isinstance(body, dict):
             raise ValueError("a frame is a JSON object")
         return self.take(cast(JsonObject, body), event)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection
 from typing import Final, NamedTuple, cast
 
+from maia.core.jsontext import is_deep
 from maia.core.types import JsonObject, JsonValue
 from maia.llm.assemble import read_arguments
 
@@ -75,6 +76,8 @@ def _item(text: str) -> tuple[list[JsonValue], str] | None:
         try:
             value, end = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
+            return None
+        if is_deep(value):
             return None
         values += cast("list[JsonValue]", value) if isinstance(value, list) else [value]
         text = text[end:].lstrip()

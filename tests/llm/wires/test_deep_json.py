@@ -6,11 +6,12 @@ import pytest
 
 from maia.core.codec import dump_event
 from maia.core.events import Answered
-from maia.core.types import Cost
-from maia.llm.assemble import read_arguments
-from maia.llm.jsontext import MAX_DEPTH, loads
+from maia.core.jsontext import MAX_DEPTH
+from maia.core.types import Cost, JsonObject
+from maia.llm.assemble import CallDrafts, read_arguments
 from maia.llm.wires.openai_chat import chat_body
 from maia.llm.wires.quirks import Quirks
+from maia.llm.wires.textcalls import text_calls
 from tests.llm.wires.driving import OPENAI, answer_of, called, chat_stream, failure_of, request, results, said, user
 
 
@@ -18,20 +19,20 @@ def nested(depth: int) -> str:
     return '{"a":' * depth + "1" + "}" * depth
 
 
-WIDE = "[" + ",".join(["[]"] * 5_000) + "]"
-
-
-@pytest.mark.parametrize("text", [nested(MAX_DEPTH), WIDE, json.dumps("[{" * 5_000)], ids=["deep", "wide", "a text"])
-def test_what_is_wide_or_speaks_of_brackets_is_read(text: str) -> None:
-    assert loads(text) == loads(text.encode()) == json.loads(text)
-
-
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 900, 980, 5_000, 200_000])
-def test_what_is_too_deep_is_no_json(depth: int) -> None:
-    for text in (nested(depth), nested(depth).encode(), "[" * depth + "]" * depth):
-        with pytest.raises(ValueError, match="nested too deeply"):
-            loads(text)
+def test_arguments_that_are_too_deep_are_none_however_they_come(depth: int) -> None:
     assert read_arguments(nested(depth)) is None
+    assert text_calls(f'{{"name": "Read", "arguments": {nested(depth)}}}', ["Read"]) == ()
+
+
+def test_an_object_of_arguments_that_is_too_deep_is_a_broken_call() -> None:
+    drafts = CallDrafts(["Read"])
+    arguments: JsonObject = {}
+    for _ in range(MAX_DEPTH + 1):
+        arguments = {"a": arguments}
+    drafts.add(index=0, call_id="c", name="Read", arguments=arguments)
+    calls, broken = drafts.finish()
+    assert (calls, [call.name for call in broken]) == ((), ["Read"])
 
 
 def test_arguments_at_the_bound_are_kept_and_sent_back() -> None:
