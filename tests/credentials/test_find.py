@@ -282,6 +282,13 @@ def test_other_values_are_filled_in_and_what_is_not_set_is_told(tmp_path: Path) 
     assert (seen.provider, codes(seen)) == ("minimax", ["UNRESOLVED_VAR"])
 
 
+def test_values_that_are_no_texts_become_texts(tmp_path: Path) -> None:
+    path = settings_file(tmp_path, {"PORT": 80, "ON": True, "LIST": ["$A", {"x": "${NONE}"}], "NIL": None})
+    layer = settings_layer(path, {"A": "é"})
+    assert layer.values == {"PORT": "80", "ON": "true", "LIST": '["é", {"x": ""}]'}
+    assert [problem.code for problem in layer.problems] == ["UNRESOLVED_VAR"]
+
+
 def test_references_in_a_circle_are_followed_once(tmp_path: Path) -> None:
     env = {"A": "$B", "B": "$A"}
     assert error(found(tmp_path, {"ANTHROPIC_AUTH_TOKEN": "$A"}, env)) == "MISSING_ENV_VAR"

@@ -207,6 +207,12 @@ def test_the_pool_is_seeded_anew_at_each_run_and_siblings_stay(tmp_path: Path) -
     assert [(e["id"], e.get("last_status")) for e in pool["minimax-cn"]] == [("maia", None), ("k2", None)]
 
 
+def test_texts_that_utf8_cannot_hold_stay_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "auth.json").write_bytes(b'{"label": "\\ud800 \xe9 \xc3\xa9"}')
+    write(vote(MINIMAX), tmp_path)
+    assert json.loads((tmp_path / "auth.json").read_text("utf-8"))["label"] == "\ud800 \udce9 é"
+
+
 @pytest.mark.parametrize("version", [2, "1", None, True, 1.5])
 def test_an_unknown_version_changes_nothing(version: object, tmp_path: Path) -> None:
     text = json.dumps({"version": version})

@@ -18,7 +18,7 @@ from maia.core.types import JsonObject
 from maia.credentials import hermes, migrate
 from maia.credentials.explain import after_refusal, as_json, listed, look_up, suggested_variable
 from maia.credentials.find import MODEL_VAR, Request
-from maia.credentials.hermes_home import AgentHome, agent_home, agent_of, agents_root
+from maia.credentials.hermes_home import CENTRAL, AgentHome, agent_home, agent_of, agents_root
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem
 from maia.credentials.sources import Layer, agent_layer, process_layer, settings_layer
@@ -50,13 +50,13 @@ class _Ground:
     vault: Vault
 
     def layers(self, agent: str = "") -> tuple[Layer, ...]:
-        """From the most special place to the most general; an agent's own `.env` where it has one."""
+        """From the most special place to the most general; an agent's own `.env` where an agent is meant."""
         found: list[Layer] = []
         if self.settings:
             found.append(settings_layer(self.settings, self.env))
-        home = self.home(agent)
-        if home.path is not None and (values := hermes.read_person_values(Path(home.path))):
-            found.append(agent_layer(Path(home.path) / hermes.ENV_FILE, values))
+        home = self.home(agent).path if agent or self.settings else None
+        if home is not None and (values := hermes.read_person_values(Path(home))):
+            found.append(agent_layer(Path(home) / hermes.ENV_FILE, values))
         kept = {name: secret.reveal() for name, secret in self.vault.all().items()}
         return (*found, process_layer(self.env), *((process_layer(kept, "keys"),) if kept else ()))
 
@@ -350,7 +350,7 @@ def _hermes(ground: _Ground, words: Sequence[str]) -> int:
         raise wrong_words("keys")
     agent = words[0] if words else ""
     home = ground.home(agent)
-    request = ground.request(agent=agent)
+    request = ground.request(agent=agent or (agent_of(ground.settings.name) if ground.settings else "") or CENTRAL)
     found = look_up(request)
     if home.path is None or found.error:
         return _refused([*home.problems, *found.problems], ground.say)

@@ -135,7 +135,7 @@ def auth_text(before: str | None, found: Resolution) -> AuthText:
     store["providers"] = {} if store.get("providers") is None else store["providers"]
     store["credential_pool"] = {bucket: [_entry(found), *_siblings(buckets.get(bucket), found)]}
     problems = (warn("CORRUPT_KEPT", file="auth.json"),) if keep_old else ()
-    return AuthText(json.dumps(store, indent=2, ensure_ascii=False) + "\n", keep_old, problems)
+    return AuthText(json.dumps(store, indent=2) + "\n", keep_old, problems)
 
 
 def _store(before: str | None) -> tuple[JsonObject, bool]:
@@ -191,7 +191,7 @@ def masked_auth(text: str) -> list[str]:
     store, broken = _store(text)
     if broken:
         return [f"…({len(text)})"]
-    return json.dumps(_masked(store), indent=2, ensure_ascii=False).splitlines() if store else []
+    return json.dumps(_masked(store), indent=2).splitlines() if store else []
 
 
 def _masked(value: Any, name: str = "") -> Any:

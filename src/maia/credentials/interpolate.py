@@ -77,13 +77,15 @@ def interpolate_token(text: str, env: Mapping[str, str], where: str) -> Filled:
     return Filled(_pattern().sub(fill, text), tuple(references), tuple(problems))
 
 
-def interpolate_json(value: JsonValue, env: Mapping[str, str]) -> tuple[JsonValue, tuple[Problem, ...]]:
+def interpolate_json(
+    value: JsonValue, env: Mapping[str, str], where: str = ""
+) -> tuple[JsonValue, tuple[Problem, ...]]:
     """Every text in a JSON value, in objects and lists too; names of fields are left alone."""
     problems: list[Problem] = []
 
     def fill(part: JsonValue) -> JsonValue:
         if isinstance(part, str):
-            filled = interpolate(part, env)
+            filled = interpolate(part, env, where)
             problems.extend(filled.problems)
             return filled.text
         if isinstance(part, list):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from maia.core.types import JsonObject
-from maia.credentials.interpolate import interpolate, interpolate_token
+from maia.credentials.interpolate import interpolate, interpolate_json, interpolate_token
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn
 from maia.credentials.providers import GENERIC_VARS, own_vars, shared_vars
@@ -109,6 +110,10 @@ def _filled(path: Path, file: SettingsFile, block: JsonObject, env: Mapping[str,
                 line = file.line("env", name)
                 problems.append(fail("BAD_SETTINGS", where=f"{file.shown}:{line}:1", reason="text"))
                 broken.append(name)
+            else:
+                value, inside = interpolate_json(raw, env, where)
+                problems += inside
+                values[name] = json.dumps(value, ensure_ascii=False)  # a variable is a text
             continue
         filled = (interpolate_token if is_token else interpolate)(raw, env, where)
         problems += filled.problems
