@@ -24,7 +24,8 @@ from maia.permissions.paths import Place, target
 from maia.permissions.reasons import NO_RULE, by_rule
 from maia.permissions.rules import RuleSet, is_bare
 from maia.permissions.script import Barrier, Command, Redirect, Script
-from maia.permissions.shell import analyse, cd_goal
+from maia.permissions.shell import analyse
+from maia.permissions.shell_folders import cd_goal
 
 NEUTRAL = frozenset(
     [

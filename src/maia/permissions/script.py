@@ -33,7 +33,8 @@ class Word:
 
     `text` holds `ANY`/`ONE` for pieces that only exist at run time. `pattern` is the same text with unquoted globs
     turned into `ONE`. `choices` are further texts that brace expansion makes of it, the first one excluded.
-    `torn` means that the grammar put more than one word of the shell into it.
+    `torn` means that the grammar put more than one word of the shell into it, `made` that it holds a value which the
+    script itself makes while it runs (`read x`, `set -- …`), so that it may be written to become an option.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Word:
     quoted: bool = False
     choices: tuple[str, ...] = ()
     torn: bool = False
+    made: bool = False
 
     @property
     def fixed(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -11,32 +11,28 @@ from maia.permissions import shell_words
 from maia.permissions.script import (
     Assignment,
     Barrier,
-    BarrierKind,
     Command,
     Folders,
-    Redirect,
-    RedirectKind,
     Script,
     Word,
 )
-from maia.permissions.shell_commands import command_of
-from maia.permissions.shell_folders import START, After, cd_goal, entered, path_of, union
-from maia.permissions.shell_names import DANGEROUS_NAME
+from maia.permissions.shell_commands import command_of, fed_with_names, names_files
+from maia.permissions.shell_findings import CD, Findings
+from maia.permissions.shell_folders import START, After, union
+from maia.permissions.shell_names import PATH_SET
 from maia.permissions.shell_syntax import (
+    ARITHMETIC,
     BACKTICKS,
     BLANK,
     SUBSCRIPT_CODE,
     apart,
-    gap_problem,
     heredoc_closed,
     heredoc_quoted,
     joined_lines,
     parser,
-    redirect_words,
     unreadable,
 )
 from maia.permissions.shell_values import known_values
-from maia.permissions.wildcard import SEP
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -62,66 +58,34 @@ def _analyse_from(script: str, folders: Folders, level: int) -> Script:
         return Script(barriers=(Barrier("firm", problem),))
     data = joined_lines(script.encode("utf-8", "surrogatepass"))
     root = parser().parse(data).root_node
-    walker = _Walker(data, level, known_values(root, data))
+    walker = _Walker(data, level, known_values(root, data, inside=level > 0))
     if root.has_error:
         walker.bar("firm", "perm.why.syntax")
     if not (BLANK.fullmatch(data, 0, root.start_byte) and BLANK.fullmatch(data, root.end_byte)):
         walker.bar("firm", "perm.why.characters")
     if SUBSCRIPT_CODE.search(script):
         walker.bar("blind", "perm.why.dynamic", "$((…))")
+    if ARITHMETIC.search(script) and (found := PATH_SET.search(script)):
+        walker.bar("blind", "perm.why.assignment", found.group())
     walker.walk(root, folders, 0)
     return Script(tuple(walker.commands), tuple(walker.redirects), tuple(walker.barriers), frozenset(walker.functions))
 
 
 _HEREDOC_PARTS = frozenset({"comment", "heredoc_start", "heredoc_end", "heredoc_content"})
-_ARGUMENTS = frozenset(
-    {
-        "word",
-        "string",
-        "raw_string",
-        "ansi_c_string",
-        "translated_string",
-        "concatenation",
-        "number",
-        "simple_expansion",
-    }
-    | {"expansion", "command_substitution", "process_substitution", "arithmetic_expansion", "brace_expression"}
-)
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _LOOPS = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
 _SEQUENCES = frozenset(
     {"program", "compound_statement", "ERROR", "if_statement", "case_statement", "case_item", "elif_clause"}
     | {"else_clause", "do_group", "for_statement", "while_statement", "c_style_for_statement", "function_definition"}
 )
-_CD = re.compile(rb"\b(?:cd|pushd|popd|eval|source|\.)[ \t\n]")
-_REDIRECT_KINDS: dict[str, RedirectKind] = {
-    "<": "read", ">": "write", ">>": "write", ">|": "write", "&>": "write", "&>>": "write", ">&": "write", "<>": "both",
-    "<&": "read", ">!": "write",
-}  # fmt: skip
 
 
-class _Walker:
+class _Walker(Findings):
     """One pass over a syntax tree; fills `commands`, `redirects` and `barriers` in the script's order."""
 
     def __init__(self, data: bytes, level: int, values: dict[str, str]) -> None:
-        self.data = data
-        self.level = level
-        self.values = values
-        self.commands: list[Command] = []
-        self.redirects: list[Redirect] = []
-        self.barriers: list[Barrier] = []
-        self.functions: set[str] = set()
+        super().__init__(data, level, values, _analyse_from)
         self.trailing: dict[int, list[Node]] = {}
-
-    def bar(self, kind: BarrierKind, key: str, token: str = "") -> None:
-        barrier = Barrier(kind, key, token)
-        if barrier not in self.barriers:
-            self.barriers.append(barrier)
-
-    def _bar_gaps(self, node: Node) -> None:
-        problem = gap_problem(node, self.data)
-        if problem:
-            self.bar("firm", problem, node.type)
 
     def walk(self, node: Node, folders: Folders, depth: int) -> After:
         """Read one statement that starts in `folders`, with the redirections behind it."""
@@ -132,7 +96,7 @@ class _Walker:
         if redirects is None:
             return self._statement(node, folders, depth)
         if node.type == "command":
-            further = [word for child in redirects for word in self._further(child)]
+            further = [word for child in redirects for word in self.further(child)]
             after = self._command(node, folders, depth, further)
         else:
             after = self._statement(node, folders, depth)
@@ -178,7 +142,7 @@ class _Walker:
     # Statements
 
     def _sequence(self, node: Node, folders: Folders, depth: int) -> After:
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         after = After(folders, folders)
         for child in node.children:
             if child.is_named:
@@ -187,19 +151,25 @@ class _Walker:
 
     def _each(self, node: Node, folders: Folders, depth: int) -> None:
         """Commands that run in shells of their own: none moves another."""
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         if node.type == "subshell":
             self._sequence(node, folders, depth)
             return
+        feeding: Command | None = None
         for child in node.children:
-            if child.is_named:
-                self.walk(child, folders, depth + 1)
+            if not child.is_named:
+                continue
+            start = len(self.commands)
+            self.walk(child, folders, depth + 1)
+            if feeding is not None and len(self.commands) > start and names_files(feeding):
+                self.commands[start] = fed_with_names(self.commands[start])
+            feeding = self.commands[-1] if len(self.commands) == start + 1 else None
 
     def _list(self, node: Node, folders: Folders, depth: int) -> After:
         """`a && b`, `a || b`: nested to the left, so they are walked from the innermost on."""
         parts: list[tuple[str, Node]] = []
         while node.type == "list" and node.child_count == 3:
-            self._bar_gaps(node)
+            self.bar_gaps(node)
             parts.append((node.children[1].type, node.children[2]))
             node = node.children[0]
         if node.type == "list":
@@ -224,7 +194,7 @@ class _Walker:
         """Any of the parts may run, after any of those before it."""
         if node.type == "compound_statement" and node.children[0].type != "((":
             return self._sequence(node, folders, depth)
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         for child in node.children:
             if child.is_named:
                 folders = union(folders, self.walk(child, folders, depth + 1).either)
@@ -233,25 +203,15 @@ class _Walker:
     def _loop(self, node: Node, folders: Folders, depth: int) -> After:
         """A body that changes the folder may run from anywhere; a function's body runs where it is called."""
         if node.type == "function_definition":
-            self._function(node)
+            self.function(node)
         elif node.type == "for_statement":
-            self._name_assigned(node.child_by_field_name("variable"))
-        if _CD.search(self.data, node.start_byte, node.end_byte):
+            self.name_assigned(node.child_by_field_name("variable"))
+        if CD.search(self.data, node.start_byte, node.end_byte):
             folders = None
-        elif node.type == "function_definition" and _CD.search(self.data):
+        elif node.type == "function_definition" and CD.search(self.data):
             self._branches(node, None, depth)
             return After(folders, folders)
         return self._branches(node, folders, depth)
-
-    def _function(self, node: Node) -> None:
-        name = node.child_by_field_name("name")
-        if name is not None:
-            self.functions.add(self._word([name]).text)
-
-    def _name_assigned(self, node: Node | None) -> None:
-        name = shell_words.decode(node.text or b"") if node is not None else ""
-        if DANGEROUS_NAME.match(name):
-            self.bar("blind", "perm.why.assignment", name)
 
     # Commands
 
@@ -259,11 +219,11 @@ class _Walker:
         assignments: list[Assignment] = []
         groups: list[list[Node]] = []
         end = -1
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment" and not groups:
-                assignments.append(self._assignment(child, exported=True))
+                assignments.append(self.assignment(child, exported=True))
                 self.scan(child, folders, depth)
             elif kind in _REDIRECTS:
                 self.walk(child, folders, depth + 1)
@@ -274,57 +234,12 @@ class _Walker:
             end = child.end_byte
             if child.child_count and kind not in _REDIRECTS and kind != "variable_assignment":
                 self.scan(child, folders, depth)
-        words = self._split([*map(self._word, groups), *further])
-        return self._run(words, tuple(assignments), folders)
-
-    def _run(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...], folders: Folders) -> After:
-        found = command_of(words, assignments, folders, self.level, _analyse_from)
-        command = found.command
-        self.commands.append(command)
-        self.redirects += found.redirects
-        for barrier in found.barriers:
-            self.bar(barrier.kind, barrier.key, barrier.token)
-        self.functions |= found.functions
-        return self._moved(command, folders)
-
-    def _moved(self, command: Command, folders: Folders) -> After:
-        while command.program in ("command", "builtin") and len(command.children) == 1:
-            command = command.children[0]
-        program = command.program
-        if program in ("pushd", "popd", "eval", "source", ".") or program in self.functions:
-            moves = program not in self.functions or _CD.search(self.data) is not None
-            return After(None, None) if moves else After(folders, folders)
-        if program != "cd":
-            return After(folders, folders)
-        goal = cd_goal(command)
-        return After(None if goal is None else entered(folders, goal), folders)
-
-    def _split(self, words: Iterable[Word]) -> tuple[Word, ...]:
-        """Words, with those apart that a known variable's blanks separate and braces multiplied."""
-        out: list[Word] = []
-        for word in words:
-            if SEP in word.text:
-                out += [Word(part, part, literal=False, pattern=part) for part in word.text.split(SEP)]
-                continue
-            out.append(word)
-            out += [Word(choice, "", pattern=choice, braces=True) for choice in word.choices]
-        return tuple(out)
-
-    def _word(self, nodes: list[Node]) -> Word:
-        word = shell_words.build(nodes, self.data, self.values.get)
-        if word.torn:
-            self.bar("firm", "perm.why.syntax", word.source)
-        return word
-
-    def _assignment(self, node: Node, *, exported: bool) -> Assignment:
-        name = node.children[0] if node.children else node
-        text = shell_words.decode(name.text or b"").partition("[")[0]
-        source = " ".join(shell_words.decode(node.text or b"").split())
-        return Assignment(text, source, exported)
+        words = self.split([*map(self.word, groups), *further])
+        return self.run(words, tuple(assignments), folders)
 
     def _assign_only(self, node: Node, folders: Folders, depth: int) -> None:
         nodes = [node] if node.type == "variable_assignment" else [c for c in node.children if c.is_named]
-        made = tuple(self._assignment(child, exported=False) for child in nodes)
+        made = tuple(self.assignment(child, exported=False) for child in nodes)
         self.scan(node, folders, depth)
         found = command_of((), made, folders, self.level, _analyse_from)
         self.commands.append(found.command)
@@ -336,13 +251,13 @@ class _Walker:
         flags = shell_words.decode(node.text or b"").split("=")[0]
         exported = node.children[0].type == "export" or re.search(r"\s-\w*x", flags) is not None
         for child in node.children:
-            words.append(self._word([child]))
+            words.append(self.word([child]))
             if child.type == "variable_assignment":
-                made.append(self._assignment(child, exported=exported))
+                made.append(self.assignment(child, exported=exported))
             elif child.type in ("string", "concatenation", "simple_expansion", "expansion"):
                 self.bar("blind", "perm.why.assignment", words[-1].source)
         self.scan(node, folders, depth)
-        self._run(tuple(words), tuple(made), folders)
+        self.run(tuple(words), tuple(made), folders)
 
     # Redirections
 
@@ -351,7 +266,7 @@ class _Walker:
 
         The grammar puts the whole list inside (`cd a && git 2>&1 push`), bash only its last command.
         """
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         redirects = [child for child in node.children if child.type in _REDIRECTS]
         bodies = [child for child in node.children if child.is_named and child.type not in _REDIRECTS]
         if len(bodies) != 1:
@@ -373,7 +288,7 @@ class _Walker:
         self, redirects: list[Node], after: After, folders: Folders, depth: int, *, further_used: bool
     ) -> After:
         """Open what stands behind a statement that starts in `folders`; a here-document may bring more of a list."""
-        if not further_used and any(self._further(child) for child in redirects):
+        if not further_used and any(self.further(child) for child in redirects):
             self.bar("firm", "perm.why.syntax")
         for child in redirects:
             moved = self.walk(child, folders, depth + 1)
@@ -381,20 +296,11 @@ class _Walker:
                 after = After(union(after.ok, moved.ok), union(after.failed, moved.failed))
         return after
 
-    def _further(self, node: Node) -> list[Word]:
-        if node.type == "file_redirect":
-            return [self._word(group) for group in redirect_words(node)[1][1:]]
-        if node.type != "heredoc_redirect":
-            return []
-        words = [self._word([child]) for child in node.children if child.type in _ARGUMENTS]
-        dashed = self.data[: node.start_byte].rstrip(b" \t").endswith((b" -", b"\t-"))
-        return [Word("-", "-", pattern="-"), *words] if dashed else words
-
     def _redirect(self, node: Node, folders: Folders, depth: int) -> After:
         after = After(folders, folders)
-        self._bar_gaps(node)
+        self.bar_gaps(node)
         if node.type == "file_redirect":
-            self._file_redirect(node, folders)
+            self.file_redirect(node, folders)
             self.scan(node, folders, depth)
         elif node.type == "herestring_redirect":
             self.scan(node, folders, depth)
@@ -423,24 +329,6 @@ class _Walker:
         if not told and re.search(r"(?<!\\)(?:\\\\)*\$\(", text):
             self.bar("firm", "perm.why.substitution", "<<")
 
-    def _file_redirect(self, node: Node, folders: Folders) -> None:
-        operator, groups = redirect_words(node)
-        if operator in ("<&-", ">&-"):
-            return
-        if operator not in _REDIRECT_KINDS or not groups:
-            self.bar("firm", "perm.why.syntax")
-            return
-        word = self._word(groups[0])
-        if operator in (">&", "<&") and re.search(r"[$`]", word.text):
-            # bash expands the word of `>&` once more after removing its quotes: `>& '$(cmd)'` runs cmd (5.2, measured)
-            self.bar("firm", "perm.why.substitution", word.source)
-        if operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", word.text):
-            return
-        target = path_of(word) if word.fixed else None
-        fd = node.children[0].type == "file_descriptor" and shell_words.decode(node.children[0].text or b"")
-        source = f"{fd or ''}{operator} {word.source}"
-        self.redirects.append(Redirect(_REDIRECT_KINDS[operator], target, source, folders))
-
     # What hides inside
 
     def scan(self, node: Node, folders: Folders, depth: int) -> None:
@@ -459,19 +347,10 @@ class _Walker:
                         self.walk(child, folders, deep + 1)
                 continue
             if kind == "expansion":
-                self._expansion(current)
+                self.expansion(current)
             elif kind == "simple_expansion" and current.child_count == 2 and apart(current):
                 self.bar("firm", "perm.why.characters")
             elif kind == "ERROR":
                 self.walk(current, folders, deep + 1)
                 continue
             todo += [(child, deep + 1) for child in reversed(current.children) if child.child_count]
-
-    def _expansion(self, node: Node) -> None:
-        """`${x@P}` runs substitutions in a value, `${!x}` follows a name that is data."""
-        text = shell_words.decode(node.text or b"")
-        if re.match(r"\$\{!\w+[^\w*@\[]|\$\{!\w+\}", text) or re.search(r"@[PEAa]\}\Z", text):
-            self.bar("blind", "perm.why.dynamic", text)
-        assigned = re.match(r"\$\{(\w+):?=", text)
-        if assigned and DANGEROUS_NAME.match(assigned.group(1)):
-            self.bar("blind", "perm.why.assignment", assigned.group(1))

@@ -7,23 +7,58 @@ from typing import Literal, TypeAlias
 
 Effect: TypeAlias = Literal["none", "write", "run"]
 
-_AWK_STRING = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
-_AWK_REGEX = re.compile(r"(^|[\s({,;!~&|])/(?:\\.|\[[^\]]*\]|[^/\\\n])+/", re.DOTALL)
-_AWK_COMMENT = re.compile(r"#[^\n]*")
+_AWK_TOKEN = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\])*")|(?P<comment>\#[^\n]*)|(?P<word>\w+)|(?P<blank>[ \t]+)|(?P<other>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_AWK_REGEX = re.compile(r"/(?:\\.|\[[^\]]*\]|[^/\\\n])+/", re.DOTALL)
+_AWK_BEFORE_REGEX = frozenset({"", *"(,{;!~&|=?:+-*%<>^\n}", "print", "printf", "return", "in", "case", "else", "do"})
+"""After these a slash opens a pattern; after a value it divides."""
 _AWK_RUNS = re.compile(r"\bsystem\s*\(|(?<!\|)\|(?!\|)|@\w|\bgetline\b")
 _AWK_WRITES = re.compile(r"\b(?:print|printf)\b[^;}\n]*>")
+_AWK_SCREEN = re.compile(r">>?[ \t]*\x01[ \t]*(?=[;}\n]|\Z)")
+_SCREENS = ('"/dev/stdout"', '"/dev/stderr"', '"/dev/null"')
 
 
 def awk_effect(program: str) -> Effect:
     """What an awk program does beside printing: `system()`, pipes, `getline`, `print > file`."""
-    bare = _AWK_STRING.sub('""', program)
-    bare = _AWK_REGEX.sub(r"\1//", bare)
-    bare = _AWK_COMMENT.sub("", bare)
+    bare = _awk_bare(program)
     if _AWK_RUNS.search(bare):
         return "run"
+    bare = _AWK_SCREEN.sub("", bare)
     while (shorter := re.sub(r"\([^()]*\)", "", bare)) != bare:
         bare = shorter
     return "write" if _AWK_WRITES.search(bare) else "none"
+
+
+def _awk_bare(program: str) -> str:
+    """The program without what its strings, patterns and comments hold; the screen as a file is one character."""
+    out: list[str] = []
+    before = ""
+    at = 0
+    while at < len(program):
+        pattern = _AWK_REGEX.match(program, at) if before in _AWK_BEFORE_REGEX else None
+        if pattern:
+            out.append("//")
+            at, before = pattern.end(), ")"
+            continue
+        token = _AWK_TOKEN.match(program, at)
+        if token is None:
+            break
+        at = token.end()
+        text = token.group()
+        match token.lastgroup:
+            case "string":
+                out.append("\x01" if text in _SCREENS else '""')
+                before = ")"
+            case "comment":
+                continue
+            case "blank":
+                out.append(text)
+            case _:
+                out.append(text)
+                before = text
+    return "".join(out)
 
 
 _SED_ADDRESS = re.compile(
@@ -104,7 +139,10 @@ def _delimited(script: str, opened: int, *, sets: bool) -> int:
             return i
         elif script[i] == "[" and sets and not in_set:
             in_set = "]" in script[i + 2 :]
-            i += 1 if script[i + 1 : i + 2] in ("]", "^") else 0
+            i += 1 if script[i + 1 : i + 2] == "^" else 0
+            i += 1 if script[i + 1 : i + 2] == "]" else 0
+        elif in_set and script[i] == "[" and (named := re.compile(r"\[([:.=]).*?\1\]").match(script, i)):
+            i = named.end() - 1
         elif script[i] == "]" and in_set:
             in_set = False
         i += 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from maia.permissions.script import Assignment, Barrier, Command, Folders, Redirect, Script, Word
-from maia.permissions.shell_flags import hazards
-from maia.permissions.shell_inner import Inner
-from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, RESERVED_WORDS
+from maia.permissions.shell_flags import hazards, made_options
+from maia.permissions.shell_inner import Inner, program_name
+from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, HARMLESS_VALUE, RESERVED_WORDS
 from maia.permissions.shell_wrappers import unwrap
+from maia.permissions.wildcard import ANY, ONE
 
 ReadScript: TypeAlias = Callable[[str, Folders, int], Script]
 
@@ -42,6 +44,8 @@ def command_of(
         return Found(Command(words, assignments, folders, tuple(barriers)))
     barriers += hazards(words)
     inner = unwrap(words)
+    if inner is None or inner.kind != "clear":
+        barriers += made_options(words)
     if inner is None:
         return Found(Command(words, assignments, folders, tuple(barriers)))
     if layer >= MAX_LAYERS:
@@ -59,6 +63,8 @@ def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer:
     functions: set[str] = set()
     for argv in inner.commands:
         found = command_of(argv, (), folders, level, read, layer + 1)
+        if inner.fills:
+            outer, found = _filled_in(outer, found)
         children.append(found.command)
         redirects += found.redirects
         barriers += found.barriers
@@ -71,6 +77,38 @@ def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer:
         functions |= script.functions
     command = Command(outer.words, outer.assignments, outer.folders, outer.barriers, outer.wrap, tuple(children))
     return Found(command, tuple(redirects), tuple(barriers), frozenset(functions))
+
+
+def _filled_in(outer: Command, found: Found) -> tuple[Command, Found]:
+    """What `xargs` adds to a command is its own doing: a rule that names `xargs` says that it may."""
+    moved = [replace(b, token=outer.program) for b in found.command.barriers if b.key == "perm.why.made"]
+    kept = tuple(b for b in found.command.barriers if b.key != "perm.why.made")
+    inner = replace(found.command, barriers=kept)
+    return replace(outer, barriers=(*outer.barriers, *moved)), replace(found, command=inner)
+
+
+_LISTS = re.compile(r"-[a-zA-Z]*[lL][a-zA-Z]*0?\Z|--files-with(?:out)?-match(?:es)?\Z")
+_FIND_PRINTS = ("-printf", "-exec", "-execdir", "-ls")
+
+
+def names_files(command: Command) -> bool:
+    """Whether a command prints nothing but files below a folder that it names: no such name starts with a dash."""
+    words = command.words[1:]
+    name = program_name(command.program)
+    if name == "find":
+        starts = bool(words) and words[0].text[:1] not in ("-", "(", "!", ANY, ONE)
+        return starts and not any(word.text in _FIND_PRINTS or word.made for word in words)
+    if name not in ("grep", "rg") or not words:
+        return False
+    operands = [word for word in words if not word.text.startswith("-")]
+    below = len(operands) > 1 and words[-1] is operands[-1] and words[-1].literal and not words[-1].glob
+    return below and any(_LISTS.match(word.text) for word in words)
+
+
+def fed_with_names(command: Command) -> Command:
+    """`xargs` behind a list of files adds no option."""
+    kept = tuple(barrier for barrier in command.barriers if barrier.key != "perm.why.made")
+    return replace(command, barriers=kept) if command.wrap == "clear" else command
 
 
 def _name_barriers(words: tuple[Word, ...]) -> list[Barrier]:
@@ -93,6 +131,8 @@ _COMMANDS = ("time", "coproc")
 def _assignment_barriers(assignments: tuple[Assignment, ...]) -> list[Barrier]:
     barriers: list[Barrier] = []
     for assignment in assignments:
+        if HARMLESS_VALUE.match(assignment.source):
+            continue
         if DANGEROUS_NAME.match(assignment.name):
             barriers.append(Barrier("blind", "perm.why.assignment", assignment.name))
         elif assignment.exported and not HARMLESS_NAME.match(assignment.name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,7 +17,10 @@ UNKNOWN = Word(ANY, "…", literal=False, pattern=ANY)
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """What a wrapper runs: commands as words, scripts as text. `elsewhere` means in a folder that is not known."""
+    """What a wrapper runs: commands as words, scripts as text. `elsewhere` means in a folder that is not known.
+
+    `fills` means that the wrapper adds words to the command that it reads while it runs (`xargs`).
+    """
 
     kind: WrapKind
     commands: tuple[Words, ...] = ()
@@ -24,6 +28,7 @@ class Inner:
     assignments: tuple[Assignment, ...] = ()
     barriers: tuple[Barrier, ...] = ()
     elsewhere: bool = False
+    fills: bool = False
 
 
 def blind(key: str, word: Word | str = "") -> Barrier:
@@ -50,3 +55,12 @@ def leading_assignments(words: Words) -> tuple[tuple[Assignment, ...], Words]:
         made.append(Assignment(words[at].text.partition("=")[0], words[at].source, exported=True))
         at += 1
     return tuple(made), words[at:]
+
+
+Reader: TypeAlias = Callable[[Words], "list[Barrier]"]
+"""Reads one program's arguments: the barriers that they raise."""
+
+
+def always_runs(words: Words) -> list[Barrier]:
+    """For programs that run what they are given, whatever their options."""
+    return [blind("perm.why.runs", words[0])]

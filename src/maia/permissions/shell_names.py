@@ -16,6 +16,12 @@ DANGEROUS_NAME = re.compile(
 )
 """Variables that make a program load or run another one. Sources: the manuals of the programs named in them."""
 
+HARMLESS_VALUE = re.compile(r"(?:\w+_)?(?:PAGER=(?:cat)?|EDITOR=(?:true|:))\Z")
+"""Settings of dangerous names that switch something off."""
+
+PATH_SET = re.compile(r"(?<![$\w{-])(?:CD)?PATH\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
+"""A search path that arithmetic sets: `((PATH=1))` makes the folder `1` the place of programs."""
+
 HARMLESS_NAME = re.compile(
     r"(?:CI|DEBUG|VERBOSE|NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|FLASK_ENV|FLASK_DEBUG|ENVIRONMENT|LANG|LANGUAGE|LC_\w+|TZ|TERM"
     r"|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|PORT|HOST|RUST_LOG|RUST_BACKTRACE"

@@ -130,7 +130,7 @@ def has_flag(words: tuple[Word, ...], *wanted: str, values: str = "", attached: 
             return None
         if text.startswith("--"):
             name = text.partition("=")[0]
-            if any(long == name or (len(name) > 4 and long.startswith(name)) for long in longs):
+            if any(long == name or (len(name) > 2 and long.startswith(name)) for long in longs):
                 return word
         elif len(text) > 1 and text.startswith("-"):
             if text.partition("=")[0] in longs or _in_cluster(text, letters, values + attached):

@@ -24,6 +24,8 @@ MAX_JOINS: Final = 4
 
 SUBSCRIPT_CODE = re.compile(r"\w\[[^\]\n]*(?:\$\(|`)")
 """A substitution inside a subscript runs when bash evaluates the text as arithmetic, even where it was quoted data."""
+ARITHMETIC = re.compile(r"\(\(|\[|\blet\b|\$\{|\bdeclare\b|\btypeset\b|\blocal\b")
+"""Where bash may evaluate a text as arithmetic."""
 BLANK = re.compile(rb"[ \t\n]*")
 _DASH_OR_BLANK = re.compile(rb"[ \t]*(?:[ \t]-[ \t]*)?")
 """The grammar loses a lone dash before a here-document (`git commit -F - <<EOF`); `shell.py` finds it again."""

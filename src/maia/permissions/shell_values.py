@@ -2,64 +2,125 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from maia.permissions import shell_words
+from maia.permissions.shell_names import INPUT_NAMES
 from maia.permissions.wildcard import ANY, ONE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_ASSIGNS = (b"=", b"for ", b"for\t", b"select ")
+PLACES = {"PWD": ".", "HOME": "~"}
+"""Variables of the environment that a path may start with, as the path that says the same."""
+POSITIONAL = ("@", "*", *"123456789")
+_ROUNDS = 2
+"""A value may come from a variable that is only set further down, in a loop."""
+
+_NAME = re.compile(r"\w+\Z")
+_SETS = re.compile(rb"\$\{(\w+):?=([^}]*)")
 
 
-def known_values(root: Node, data: bytes) -> dict[str, str]:
+def known_values(root: Node, data: bytes, *, inside: bool = False) -> dict[str, str]:
     """Variable -> its one literal value, `ONE` when all its values are plain words, `ANY` when one of them is not.
 
-    Variables that the script does not set are left out: their value is the environment's.
+    Variables that the script does not set are left out: their value is the environment's. `inside` a command
+    (`bash -c`) a script also has positional parameters.
     """
-    if not any(mark in data for mark in _ASSIGNS):
+    if b"$" not in data:
         return {}
     found: dict[str, set[str]] = {}
+    if inside:
+        _fill(found, POSITIONAL)
+    for name, value in _SETS.findall(data):
+        _note(found, shell_words.decode(name), _unknown(shell_words.decode(value)))
+    for _ in range(_ROUNDS):
+        _collect(found, root, data)
+    return PLACES | {name: _value(values) for name, values in found.items()}
+
+
+def _collect(found: dict[str, set[str]], root: Node, data: bytes) -> None:
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.type == "variable_assignment":
-            _note(found, *_assigned(node, data))
-        elif node.type == "for_statement":
-            _loop(found, node, data)
-        todo += [child for child in node.children if child.child_count]
-    return {name: _value(values) for name, values in found.items()}
+        match node.type:
+            case "variable_assignment":
+                _note(found, *_assigned(node, data, found))
+            case "for_statement":
+                _loop(found, node, data)
+            case "command":
+                _filled(found, node, data)
+            case "function_definition":
+                _fill(found, POSITIONAL)
+            case _:
+                pass
+        todo += [child for child in reversed(node.children) if child.child_count]
 
 
 def _note(found: dict[str, set[str]], name: str, value: str) -> None:
     found.setdefault(name, set()).add(value)
 
 
-def _assigned(node: Node, data: bytes) -> tuple[str, str]:
+def _fill(found: dict[str, set[str]], names: tuple[str, ...]) -> None:
+    for name in names:
+        _note(found, name, ANY)
+
+
+def _filled(found: dict[str, set[str]], node: Node, data: bytes) -> None:
+    """`read x`, `printf -v x`, `set -- …` give variables a value that is data."""
+    words = [child for child in node.children if child.is_named and child.type != "variable_assignment"]
+    texts = [shell_words.build([word], data, lambda _: None).text for word in words]
+    while texts and texts[0] in ("builtin", "command"):
+        texts = texts[1:]
+    if not texts:
+        return
+    if texts[0] == "set":
+        _fill(found, POSITIONAL)
+    elif texts[0] in INPUT_NAMES or (texts[0] == "printf" and any(text.startswith("-v") for text in texts)):
+        _fill(
+            found, tuple(name for text in texts[1:] if _NAME.match(name := text.partition("[")[0].removeprefix("-v")))
+        )
+        _fill(found, ("REPLY", "MAPFILE", "OPTARG"))
+
+
+def _assigned(node: Node, data: bytes, found: dict[str, set[str]]) -> tuple[str, str]:
     name = node.children[0]
     text = shell_words.decode(name.text or b"")
     if name.type != "variable_name" or node.child_count < 2 or node.children[1].type != "=":
         return text.partition("[")[0], ANY
     if node.child_count == 2:
         return text, ""
-    word = shell_words.build(node.children[2:], data, lambda _: None)
-    return text, word.text if word.literal and node.children[2].type != "array" else _unknown(word.text)
+    if node.children[2].type == "array":
+        elements = [shell_words.build([child], data, _so_far(found)) for child in node.children[2].children[1:-1]]
+        return text, ONE if all(_unknown(word.text) == ONE and not word.made for word in elements) else ANY
+    word = shell_words.build(node.children[2:], data, _so_far(found))
+    known = word.literal or not re.search(f"[{ANY}{ONE}]", word.text)
+    return text, ANY if word.made else word.text if known else _unknown(word.text)
+
+
+def _so_far(found: dict[str, set[str]]) -> shell_words.Values:
+    """What a variable holds by now; one that the script does not set holds the environment's value, as one word."""
+    return lambda name: (_value(found[name]) if name in found else PLACES.get(name, ONE)) if name else None
 
 
 def _unknown(text: str) -> str:
     """A value with unknown pieces is harmless when it starts with something known that is no dash and has no blank."""
-    return ONE if text[:1] not in (ANY, ONE, "-", "") and not any(char.isspace() for char in text) else ANY
+    return ONE if text[:1] not in (ANY, "-", "") and not any(char.isspace() for char in text) else ANY
 
 
 def _loop(found: dict[str, set[str]], node: Node, data: bytes) -> None:
     name = node.child_by_field_name("variable")
     if name is None:
         return
-    for value in node.children_by_field_name("value"):
-        word = shell_words.build([value], data, lambda _: None)
-        text = word.text if word.literal and not word.braces else _unknown(word.text)
-        _note(found, shell_words.decode(name.text or b""), text if not word.glob else _unknown(text))
+    values = node.children_by_field_name("value")
+    if not values:  # `for x` goes through the positional parameters
+        _note(found, shell_words.decode(name.text or b""), ANY)
+    for value in values:
+        word = shell_words.build([value], data, _so_far(found))
+        for text in (word.text, *word.choices):
+            plain = word.literal and not word.glob
+            _note(found, shell_words.decode(name.text or b""), ANY if word.made else text if plain else _unknown(text))
 
 
 def _value(values: set[str]) -> str:

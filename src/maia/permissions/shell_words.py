@@ -22,7 +22,13 @@ _ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
 _QUOTED_ESCAPE = re.compile(r'\\(\n|[$`"\\])')
 _GLOB = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r"[ \t\n;|&]")
+_PARAMETER = re.compile(r"\$\{[^{}]*\}")
+_DOLLAR = re.compile(r"\$[\w{(@*#?!-]")
+"""A variable that the grammar took for plain text (`{a$x,b}`)."""
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_OPTION_GLOB = re.compile(r"-[^=]*[*?\[]")
+"""A glob that only finds files named like an option."""
+_OPEN_BRACES = re.compile(r"\{(?!-?\d+\.\.\d+\}\Z)|.*\{[^{}]*[$`]")
 _MANY = re.compile(r"\$\{?(?:@|[!#]?\w+\[[@*]\])")
 
 
@@ -63,13 +69,17 @@ class _Builder:
         self.braces = False
         self.quoted = False
         self.torn = False
+        self.made = False
+        self.dollar = False
 
     def word(self, source: str) -> Word:
         text = "".join(self.text)
-        choices = _choices(source) if self.braces else ()
+        choices = brace_choices(source) if self.braces else ()
+        open_braces = self.braces and not choices and (source[:1] in "-$" or bool(_OPEN_BRACES.match(source)))
+        made = self.made or open_braces or bool(self.glob and _OPTION_GLOB.match(text))
         pattern = "".join(self.pattern) if not self.braces or choices else ANY
         return Word(
-            choices[0] if choices else text,
+            choices[0] if choices else ANY + text if open_braces else text,
             _joined_lines(source),
             literal=self.literal,
             pattern=choices[0] if choices else pattern,
@@ -78,6 +88,7 @@ class _Builder:
             quoted=self.quoted,
             choices=choices[1:],
             torn=self.torn,
+            made=made,
         )
 
     def add(self, node: Node) -> None:
@@ -107,7 +118,8 @@ class _Builder:
                 self._bare(decode(self.data[at : child.start_byte]))
             self.add(child)
             at = child.end_byte
-        if "{" in (raw := decode(self.data[node.start_byte : node.end_byte])) and _BRACES.search(raw):
+        raw = decode(self.data[node.start_byte : node.end_byte])
+        if "{" in raw and _BRACES.search(_PARAMETER.sub("$x", raw)):
             self.braces = True
 
     def _slice(self, node: Node) -> str:
@@ -115,12 +127,16 @@ class _Builder:
 
     def _quoted(self, text: str) -> None:
         self.quoted = True
+        self.dollar = False
         self.text.append(text)
         self.pattern.append(text)
 
     def _bare(self, source: str) -> None:
         """Text outside quotes. A backslash makes the next character plain; globs and braces are noted."""
         plain = _ESCAPE.sub("", source)
+        if _DOLLAR.search(plain) or (self.dollar and re.match(r"[\w{(@*#?!-]", plain)):
+            self.torn = True
+        self.dollar = plain.endswith("$")
         if _GLOB.search(plain):
             self.glob = True
         if _SEPARATOR.search(plain):
@@ -147,8 +163,13 @@ class _Builder:
 
     def _unknown(self, node: Node, *, in_quotes: bool) -> None:
         self.literal = False
+        self.dollar = False
         known = self.values(_name(node)) if node.type in ("simple_expansion", "expansion") else None
-        if known is not None:
+        made = known == ANY or (known is None and is_made(self._slice(node), self.values))
+        self.made = self.made or made
+        if made:
+            known = ANY
+        elif known is not None:
             known = known if in_quotes else SEP.join(known.split())
         elif not in_quotes or _MANY.match(self._slice(node)):
             known = ANY
@@ -168,7 +189,7 @@ _UNKNOWN = frozenset(
 def _name(node: Node) -> str:
     """The variable of `$x` and `${x}`; empty for every other form, whose value is never known."""
     wanted = 2 if node.type == "simple_expansion" else 3
-    if node.child_count != wanted or node.children[1].type != "variable_name":
+    if node.child_count != wanted or node.children[1].type not in ("variable_name", "special_variable_name"):
         return ""
     return decode(node.children[1].text or b"")
 
@@ -216,22 +237,62 @@ def _ansi_bytes(found: re.Match[str]) -> bytes:
     return chr(code).encode("utf-8", "surrogatepass") if code <= 0x10FFFF else b"?"
 
 
-def _choices(source: str) -> tuple[str, ...]:
-    """What brace expansion makes of a word without quotes and variables; empty when it is more than we follow."""
-    if re.search(r"['\"\\$`]", source):
+_EXPANSION = re.compile(r"\$\{[!#]?(\w+|[@*])(.*)\}\Z", re.DOTALL)
+_DEFAULT = re.compile(r"(?:\[[^\]]*\])?:?[-=+](.*)", re.DOTALL)
+
+
+def is_made(source: str, values: Values) -> bool:
+    """Whether `${x…}` may give a value that the script itself put there and that may be an option."""
+    found = _EXPANSION.match(source)
+    if found is None or source.startswith("${#"):
+        return False
+    name, rest = found.groups()
+    default = _DEFAULT.match(rest)
+    if default and _may_be_option(default.group(1), values):
+        return True
+    known = values(name)
+    if known is None or known == ONE:
+        return False
+    cuts = rest[:1] in ("#", "/", ":") and default is None
+    return known == ANY or known.startswith("-") or cuts
+
+
+def _may_be_option(text: str, values: Values) -> bool:
+    text = text.strip("'\"\\")
+    if variable := re.match(r"\$\{?(\w+)", text):
+        return values(variable.group(1)) == ANY
+    return text.startswith(("-", "`", "$")) or any(char.isspace() for char in text)
+
+
+_BRACE_CHARS = {ord(char): chr(0xE010 + i) for i, char in enumerate("{},.")}
+_QUOTED_CHARS = {ord(hidden): chr(char) for char, hidden in _BRACE_CHARS.items()}
+_QUOTED_PIECE = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
+
+
+def brace_choices(source: str) -> tuple[str, ...]:
+    """What brace expansion makes of a word without variables; empty when it is more than we follow."""
+    if re.search(r"[$`\ue010-\ue013]", source):
         return ()
-    done, todo = list[str](), [source]
+    done, todo = list[str](), [_QUOTED_PIECE.sub(_hidden_braces, source)]
     while todo:
         text = todo.pop(0)
         found = _innermost(text)
         if found is None:
-            done.append(text)
+            done.append(text.translate(_QUOTED_CHARS))
             continue
         start, end, parts = found
         todo += [text[:start] + part + text[end:] for part in parts]
         if len(todo) + len(done) > MAX_CHOICES:
             return ()
     return tuple(done)
+
+
+def _hidden_braces(found: re.Match[str]) -> str:
+    """Quoted text without its quotes, in which braces and commas are plain characters."""
+    single, double, escaped = found.groups()
+    if double is not None:
+        double = _QUOTED_ESCAPE.sub(_unescaped, double)
+    return next(text for text in (single, double, escaped) if text is not None).translate(_BRACE_CHARS)
 
 
 def _innermost(text: str) -> tuple[int, int, list[str]] | None:

@@ -71,8 +71,12 @@ def _xargs(words: Words) -> Inner:
     name = mark.text if mark and mark.text else "{}" if parsed.has("i", "replace") else ""
     if not inner:
         return Inner("clear", (), (), (), option_barriers(parsed))
-    filled = tuple(_filled(word, name) for word in inner) if name else (*inner, UNKNOWN)
-    return Inner("clear", (filled,), (), (), option_barriers(parsed))
+    filled = (
+        tuple(replace(_filled(word, name), made=word.made or name in word.text) for word in inner)
+        if name
+        else (*inner, replace(UNKNOWN, made=True))
+    )
+    return Inner("clear", (filled,), (), (), option_barriers(parsed), fills=True)
 
 
 def _attached_only(word: Word) -> Word:
@@ -118,10 +122,10 @@ def _find_ends(words: Words, at: int) -> bool:
 
 def _fd(words: Words) -> Inner | None:
     for at, word in enumerate(words[1:], 1):
-        if word.text in ("-x", "-X", "--exec", "--exec-batch"):
+        if re.fullmatch(r"-[HIusigaLlpF01q]*[xX]|--exec(?:-batch)?", word.text):
             inner = tuple(_filled(each, "{}") for each in words[at + 1 :])
             return Inner("strong", ((*inner, UNKNOWN),) if inner else (), (), (), (), elsewhere=True)
-        if re.match(r"--exec(-batch)?=|-[xX].", word.text):
+        if re.match(r"--exec(-batch)?=|-[HIusigaLlpF01q]*[xX].", word.text):
             return Inner("strong", (), (), (), (blind("perm.why.option", word),))
     return None
 
