@@ -17,10 +17,9 @@ import pytest
 
 from maia.core.errors import ToolProblem
 from maia.core.ports import Fetched
-from maia.core.weburl import WebUrl, read_url
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox import fetch as module
-from maia.sandbox.fetch import WebFetcher, environment_proxy
+from maia.sandbox.fetch import WebFetcher
 
 ZEROS = gzip.compress(bytes(50_000_000))
 WORDS = gzip.compress(b"packed ") + gzip.compress(b"in two members")
@@ -290,26 +289,6 @@ def test_a_proxy_is_asked_for_public_names_only(server: Server) -> None:
     setattr(pages, "page_http:", Pages.page_text)
     assert get("http://public.org/text", proxy=proxy, resolve=never).status == 200
     assert seen(server) == [("http://public.org/text", "public.org")]
-
-
-@pytest.mark.parametrize(
-    ("url", "proxy"),
-    [
-        ("http://a.org", "http://p:1"),
-        ("https://a.org", "http://s:2"),
-        ("http://x.skip.org", None),
-        ("https://skip.org", None),
-    ],
-)
-def test_the_environment_names_the_proxy(monkeypatch: pytest.MonkeyPatch, url: str, proxy: str | None) -> None:
-    for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", "p:1")
-    monkeypatch.setenv("https_proxy", "http://s:2")
-    monkeypatch.setenv("no_proxy", "localhost,skip.org")
-    read = read_url(url)
-    assert isinstance(read, WebUrl)
-    assert environment_proxy(read) == proxy
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")

@@ -41,10 +41,15 @@ def url_problem(text: str) -> str:
     return "models.url_with_query" if parts.query or parts.fragment else ""
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its name."""
+    host = host.lower()
+    return host in ("localhost", "::1", "0.0.0.0", "::") or host.endswith(".localhost") or host.startswith("127.")
+
+
 def is_loopback_url(url: str) -> bool:
     """Whether a URL leads to this machine by name."""
-    host = (urlsplit(url).hostname or "").lower()
-    return host in ("localhost", "::1", "0.0.0.0") or host.endswith(".localhost") or host.startswith("127.")
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def checked_key(value: object, name: str, notices: list[Notice]) -> Secret | None:

@@ -18,7 +18,9 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from maia import __version__
 from maia.core.errors import ModelFailed
 from maia.core.jsontext import read_json
+from maia.core.proxy import environment_proxy
 from maia.core.types import Failure, JsonValue
+from maia.llm.addresses import is_loopback
 from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path
 from maia.llm.errors import failure_from_response, without
@@ -32,7 +34,6 @@ MAX_JSON_BYTES: Final = 32 * 1024 * 1024
 LIST_TIMEOUT: Final = 15.0
 KEEP_ALIVE: Final = 50.0
 _SAFE: Final = "/%:@!$&'()*+,;=~-._"
-_LOOPBACK: Final = ("localhost", "::1", "0.0.0.0", "::")
 
 
 class CallFailed(Exception):
@@ -68,10 +69,6 @@ class Reply:
 def join_url(base: str, path: str) -> str:
     """Base and path with exactly one slash between them. The path never leads to another host: keys go there."""
     return base.rstrip("/") + "/" + path.lstrip("/") if path else base
-
-
-def is_loopback(host: str) -> bool:
-    return host in _LOOPBACK or host.endswith(".localhost") or host.startswith("127.")
 
 
 class Channel:
@@ -270,13 +267,7 @@ def _proxy(url: str) -> str | None:
     parts = _split(url)
     if is_loopback(parts.hostname or ""):
         return None
-    from urllib.request import getproxies, proxy_bypass
-
-    if proxy_bypass(parts.netloc.rpartition("@")[2]):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+    return environment_proxy(parts.scheme, parts.netloc.rpartition("@")[2])
 
 
 def _parsed_proxy(url: str) -> httpcore2.Proxy:

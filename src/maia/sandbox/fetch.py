@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 from maia import __version__
 from maia.core.errors import ToolProblem, system_words
 from maia.core.ports import Fetched
+from maia.core.proxy import environment_proxy
 from maia.core.text import visible
 from maia.core.weburl import WebUrl, read_url
 from maia.sandbox.addresses import is_public, names_inside
@@ -35,15 +36,8 @@ _HEADERS: Final = {
 }
 
 
-def environment_proxy(url: WebUrl) -> str | None:
-    """The proxy that the environment names for this address (`https_proxy`, `all_proxy`, `no_proxy`…), or None."""
-    from urllib.request import getproxies, proxy_bypass
-
-    proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(url.netloc):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+def _usual_proxy(url: WebUrl) -> str | None:
+    return environment_proxy(url.scheme, url.netloc)
 
 
 class WebFetcher:
@@ -59,7 +53,7 @@ class WebFetcher:
         self,
         allow_private: Callable[[str], bool],
         *,
-        proxy_for: Callable[[WebUrl], str | None] = environment_proxy,
+        proxy_for: Callable[[WebUrl], str | None] = _usual_proxy,
         resolve: Callable[[str, int], Sequence[str]] | None = None,
         tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:

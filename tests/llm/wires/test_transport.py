@@ -19,7 +19,7 @@ from maia.core.errors import ModelFailed
 from maia.core.secret import Secret
 from maia.core.types import Failure
 from maia.llm.target import WireOptions, WireTarget
-from maia.llm.transport import CallFailed, Channel, get_json, is_loopback, join_url
+from maia.llm.transport import CallFailed, Channel, get_json, join_url
 from tests.llm.wires.serving import STREAM_HEAD, Asked, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -60,12 +60,6 @@ async def failed_call(to: WireTarget, path: str = "/x") -> Failure:
 )
 def test_base_and_path_join_with_one_slash(base: str, path: str, url: str) -> None:
     assert join_url(base, path) == url
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "::1", "a.localhost"])
-def test_loopback_is_known(host: str) -> None:
-    assert is_loopback(host)
-    assert not is_loopback("example.org")
 
 
 @pytest.mark.parametrize(
