@@ -290,6 +290,23 @@ def test_a_session_goes_on(place: Place) -> None:
     assert "## User\n\none" in place.run("sessions", "show", name).out
 
 
+def test_a_resumed_session_still_knows_the_file_that_it_read(place: Place) -> None:
+    notes = place.folder / "notes.txt"
+    notes.write_text("alpha\n")
+    edit = {"name": "Edit", "arguments": {"path": "notes.txt", "old_string": "alpha", "new_string": "beta"}}
+    allowed = ("--allow", "Read", "--allow", "Edit", "--output-format", "stream-json")
+    with fake_llm("prompt") as fake:
+        use(place, fake)
+        place.run("-p", 'CALL {"name": "Read", "arguments": {"path": "notes.txt"}}', *allowed)
+        ran = place.run("-p", f"CALL {json.dumps(edit)}", "--continue", *allowed)
+        assert [event["status"] for event in ran.of("ToolCallFinished")] == ["succeeded"]
+        assert notes.read_text() == "beta\n"
+        notes.write_text("alpha, changed by somebody\n")
+        ran = place.run("-p", f"CALL {json.dumps(edit)}", "--continue", *allowed)
+        assert [event["status"] for event in ran.of("ToolCallFinished")] == ["failed"]
+    assert notes.read_text() == "alpha, changed by somebody\n"
+
+
 def test_the_stream_of_a_resumed_session_does_not_repeat_the_old_turns(place: Place) -> None:
     with fake_llm() as fake:
         use(place, fake)

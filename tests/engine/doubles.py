@@ -254,7 +254,7 @@ def conversation(
             hands=lambda _config, context: plain_hands(folder, context),
             undo=lambda _session: _NOTHING,
             renamed=lambda _old, _new: None,
-            seen=lambda _session, _item: None,
+            seen=more.pop("seen", None) or (lambda _session, _path, _digest: None),
             bang=bang,
             price=lambda _m, _p, usage, reported: Cost(reported, "reported") if reported is not None else Cost(),
             tally=tally,

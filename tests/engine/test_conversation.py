@@ -22,7 +22,17 @@ from maia.core.events import (
     ToolCallStarted,
     UserSaid,
 )
-from maia.core.types import Attachment, Cost, Section, Submission, TextPart, ToolMessage, Usage, UserMessage
+from maia.core.types import (
+    Attachment,
+    Cost,
+    Section,
+    Submission,
+    TextPart,
+    ToolMessage,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from maia.engine.attached import attachment_text
 from maia.engine.context import Assembler, Window, view_context
 from maia.engine.transcript import INTERRUPTED, Transcript
@@ -92,6 +102,22 @@ async def test_a_resumed_session_shows_its_events_and_sends_the_same_history(tmp
     await play(again, "and?")
     assert wire.requests[0].messages == (*messages, UserMessage((TextPart("and?"),)))
     assert files(tmp_path) == [name]
+    await again.close()
+
+
+async def test_a_resumed_session_still_knows_the_files_that_were_read_written_or_joined(tmp_path: Path) -> None:
+    reading = FakeTool("Read", lambda *_: ToolResult("1\talpha", data={"path": "/p/read.txt", "digest": "d1"}))
+    wire = FakeWire(call_answer(call("Read"), call("Fails", "c2")), text_answer("ok"))
+    failing = FakeTool("Fails", lambda *_: ToolResult("no", True, data={"path": "/p/no.txt", "digest": "d3"}))
+    talk = conversation(tmp_path, wire, reading, failing)
+    await read(talk.open())
+    name = talk.name
+    await read(talk.turn(Submission("go", (Attachment("file", "a", "text", path="/p/joined.txt", digest="d2"),))))
+    await talk.close()
+    known: list[tuple[str, str, str]] = []
+    again = conversation(tmp_path, FakeWire(), resume=name, seen=lambda *values: known.append(values))
+    await read(again.open())
+    assert known == [(name, "/p/joined.txt", "d2"), (name, "/p/read.txt", "d1")]
     await again.close()
 
 

@@ -36,7 +36,7 @@ def test_lines_come_with_their_numbers(hands: Hands) -> None:
     assert call(READ, hands, path="f.py") == ToolResult(
         "1\tone\n2\t\ttwo\n3\tthree",
         summary="3 lines",
-        data={"path": str(file), "first": 1, "last": 3, "total": 3},
+        data={"path": str(file), "digest": digest(file.read_bytes()), "first": 1, "last": 3, "total": 3},
     )
 
 

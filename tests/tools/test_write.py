@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from maia.core.fileread import digest
 from maia.core.ports import Hands
 from maia.core.types import DiffBlock, Need, ToolResult, Verdict
 from maia.tools import files
@@ -36,7 +37,7 @@ def test_a_new_file_is_made_with_its_folders_and_remembered(hands: Hands) -> Non
         "Created a/b.py (2 lines).",
         summary="2 lines",
         blocks=(DiffBlock("a/b.py", "", "one\ntwo\n"),),
-        data={"path": str(file), "created": True, "bytes": 8},
+        data={"path": str(file), "digest": digest(b"one\ntwo\n"), "created": True, "bytes": 8},
     )
     assert file.read_bytes() == b"one\ntwo\n"
     assert cast(FakeChanges, hands.changes).records == [("call-1", file, None, b"one\ntwo\n", 0o644)]

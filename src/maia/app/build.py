@@ -18,7 +18,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.namedpath import named_path
 from maia.core.ports import FileState, Hands, ToolMemory
-from maia.core.types import Attachment, Reason
+from maia.core.types import Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
 from maia.engine.setup import BangOutcome, CallContext, Config, Setup
@@ -251,9 +251,9 @@ class _Builder:
             if new in self._states:
                 self._states[new] = replace(self._states[new], changes=Changes(target))
 
-    def seen(self, session: str, item: Attachment) -> None:
-        """The model has this file whole: an edit needs no Read before it, unless the file changed since."""
-        self._state(session).reads.note(Path(item.path), FileState(len(item.text), 0, item.digest))
+    def seen(self, session: str, path: str, digest: str) -> None:
+        """The model knows this file: an edit needs no Read before it, unless the file changed since."""
+        self._state(session).reads.note(Path(path), FileState(0, 0, digest))
 
     async def bang(self, command: str, emit: Callable[[str], None], stop: asyncio.Event) -> BangOutcome:
         """Run what a person typed after `!` (T4.01)."""

@@ -35,7 +35,7 @@ from maia.engine.recorder import Recorder
 from maia.engine.runner import Runner
 from maia.engine.schedule import MAX_AT_ONCE, Scheduler
 from maia.engine.setup import Bound, CallContext, Setup
-from maia.engine.transcript import Transcript
+from maia.engine.transcript import Transcript, known_files
 from maia.engine.turn import TurnPorts, run_turn
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 from maia.engine.window import WindowSearch
@@ -143,6 +143,7 @@ class Conversation:
         self._recorder = self._new_recorder(journal)
         for record in loaded.records:
             self.transcript.apply(record.event)
+            self._recall(record.event)
             if self._setup.replay:
                 self._runner.tell(record.event)
         self._tell_config()
@@ -150,6 +151,11 @@ class Conversation:
             self._emit(Notice("warn", "session.skipped", {"n": loaded.skipped}))
         if copied:
             self._emit(Notice("warn", "session.copied", {"name": name, "copy": journal.name}))
+
+    def _recall(self, event: Event) -> None:
+        """What an event says of files that the model knows, for the rule that only known files are edited."""
+        for path, digest in known_files(event):
+            self._setup.seen(self.name, path, digest)
 
     def _new_recorder(self, journal: JsonlJournal | None = None) -> Recorder:
         now = datetime.now()
@@ -178,9 +184,7 @@ class Conversation:
             (*transcript.pending, *submission.attachments),
             merged=bool(messages) and isinstance(messages[-1], UserMessage),
         )
-        for item in said.attachments:
-            if item.path:
-                self._setup.seen(self.name, item)
+        self._recall(said)
         asked = 0
 
         def emit(event: Event) -> None:

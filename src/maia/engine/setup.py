@@ -114,7 +114,8 @@ class Setup:
     """The ports and values of one session. `tally` is None where nobody counts.
 
     `hands` gives one call its hands. `undo` is of the session of that name, `renamed` hears the old and the new one.
-    `seen` hears of each file that went to the model whole, so that it may be edited as after a Read.
+    `seen` hears (session, path, digest) of each file that the model knows without a Read in this run: it was joined
+    whole to a request, or read or written before the session was resumed.
     `bang` runs a `!` command with a place for its live output, and ends it, keeping what it printed, when the event is
     set. `resume` names a session to go on with; with `replay` its events are shown again.
     """
@@ -128,7 +129,7 @@ class Setup:
     hands: Callable[[Config, CallContext], Hands]
     undo: Callable[[str], Undo]
     renamed: Callable[[str, str], None]
-    seen: Callable[[str, Attachment], None]
+    seen: Callable[[str, str, str], None]
     bang: Callable[[str, Callable[[str], None], asyncio.Event], Awaitable[BangOutcome]]
     price: Price
     tally: Tally | None

@@ -182,6 +182,16 @@ class Transcript:
         return rest
 
 
+def known_files(event: Event) -> list[tuple[str, str]]:
+    """Files that the model has seen whole or written in this event: (path, digest of the content)."""
+    if isinstance(event, UserSaid):
+        return [(item.path, item.digest) for item in event.attachments if item.path and item.digest]
+    if isinstance(event, ToolCallFinished) and event.status == "succeeded":
+        path, digest = event.data.get("path"), event.data.get("digest")
+        return [(path, digest)] if isinstance(path, str) and isinstance(digest, str) and digest else []
+    return []
+
+
 def user_parts(said: UserSaid) -> tuple[TextPart, ...]:
     """A request as the model reads it: what was joined first, each fenced as data, then the words."""
     return (*(TextPart(attachment_text(item)) for item in said.attachments), TextPart(said.text))

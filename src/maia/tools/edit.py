@@ -13,6 +13,7 @@ from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools import files, match, paths
 from maia.tools.arguments import PATH_ALIASES, Parameter, Parameters
 from maia.tools.prompt import load_spec
+from maia.tools.readlog import known_data
 from maia.tools.threads import in_thread
 
 _AROUND: Final = 4
@@ -147,7 +148,7 @@ def _edit(args: EditArgs, hands: Hands) -> ToolResult:
         "\n".join(said),
         summary=f"+{came} −{went}",
         blocks=(files.diff_block(shown, plan.old.text, plan.text.text),),
-        data={"path": str(plan.path), "replaced": plan.count, "bytes": len(plan.data)},
+        data={**known_data(plan.path, hands.reads), "replaced": plan.count, "bytes": len(plan.data)},
     )
 
 

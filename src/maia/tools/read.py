@@ -19,7 +19,7 @@ from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec, Verdi
 from maia.tools import paths
 from maia.tools.arguments import PATH_ALIASES, Parameter, Parameters
 from maia.tools.prompt import load_spec
-from maia.tools.readlog import state_of
+from maia.tools.readlog import known_data, state_of
 from maia.tools.threads import in_thread
 
 MAX_LINES: Final = 2000
@@ -131,8 +131,9 @@ def _read_file(path: Path, args: ReadArgs, hands: Hands, stop: threading.Event) 
 
 def _show(path: Path, args: ReadArgs, page: Page, total: int | None, hands: Hands) -> ToolResult:
     say = hands.say
+    data = known_data(path, hands.reads)
     if total == 0:
-        return ToolResult(say("tool.read.empty"), summary=say("tool.lines", n=0))
+        return ToolResult(say("tool.read.empty"), summary=say("tool.lines", n=0), data=data)
     if not page.lines:
         raise ToolProblem("tool.read.beyond", path=args.path, offset=args.offset, total=page.passed)
     rows = [
@@ -142,7 +143,7 @@ def _show(path: Path, args: ReadArgs, page: Page, total: int | None, hands: Hand
     if not page.ended:
         key = "tool.read.more" if total is not None else "tool.read.more_unknown"
         rows.append(say(key, first=page.first, last=page.last, total=total, next=page.last + 1))
-    data: JsonObject = {"path": str(path), "first": page.first, "last": page.last, "total": total}
+    data |= {"first": page.first, "last": page.last, "total": total}
     return ToolResult("\n".join(rows), summary=say("tool.lines", n=len(page.lines)), data=data)
 
 

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 from maia.core.fileread import digest
-from maia.core.ports import FileState
+from maia.core.ports import FileState, ReadLog
+from maia.core.types import JsonObject
 
 
 class SessionReads:
-    """The `ReadLog` of one session, in memory: after a resume a file is read again before it is edited."""
+    """The `ReadLog` of one session, in memory; a resumed session is told what its results said (`known_data`)."""
 
     def __init__(self) -> None:
         self._states: dict[str, FileState] = {}
@@ -22,6 +23,12 @@ class SessionReads:
     def seen(self, path: Path) -> FileState | None:
         """The state in which the session last saw the file, under any of its names; None when never."""
         return self._states.get(os.path.realpath(path))
+
+
+def known_data(path: Path, reads: ReadLog) -> JsonObject:
+    """Which file a result is about and what the session knows of it, so that a resumed session still knows it."""
+    state = reads.seen(path)
+    return {"path": str(path), "digest": state.digest if state else ""}
 
 
 def state_of(stat: os.stat_result, data: bytes | None) -> FileState:

@@ -13,6 +13,7 @@ from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools import files, paths
 from maia.tools.arguments import PATH_ALIASES, Parameter, Parameters
 from maia.tools.prompt import load_spec
+from maia.tools.readlog import known_data
 from maia.tools.threads import in_thread
 
 CONTENT_ALIASES: Final = (
@@ -99,7 +100,7 @@ def _write(args: WriteArgs, hands: Hands) -> ToolResult:
         return ToolResult(hands.say("tool.write.same", path=shown), summary=hands.say("tool.unchanged"))
     files.save(plan.path, args.path, plan.before, plan.data, hands)
     block = files.diff_block(shown, plan.old, plan.text.text)
-    data: JsonObject = {"path": str(plan.path), "created": plan.before is None, "bytes": len(plan.data)}
+    data = {**known_data(plan.path, hands.reads), "created": plan.before is None, "bytes": len(plan.data)}
     if plan.before is None:
         said = hands.say("tool.write.created", n=lines, path=shown)
         return ToolResult(said, summary=hands.say("tool.lines", n=lines), blocks=(block,), data=data)
