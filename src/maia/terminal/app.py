@@ -20,6 +20,7 @@ from maia.core.events import (
 )
 from maia.terminal import questions
 from maia.terminal.actions import Actions
+from maia.terminal.arguments import Arguments
 from maia.terminal.badges import error_lines
 from maia.terminal.colours import to_ansi
 from maia.terminal.commands import find_command
@@ -71,7 +72,8 @@ class App:
         prompt.editor.older = history.entries
         self.home = options.home
         self._files = FileIndex(conversation.launch, options.home, on_ready=self._files_ready)
-        self._dialogue = Dialogue(prompt.editor, history, Sources(self._files), self, self.say)
+        self._arguments = Arguments(conversation, self.say, self._spawn, self._offer)
+        self._dialogue = Dialogue(prompt.editor, history, Sources(self._files, self._arguments.lists), self, self.say)
         self._screen = Screen(prompt, on_key=self._dialogue.key, on_gone=self._gone, compose=self._compose)
         self._actions = Actions(self)
         self._queue: list[tuple[str, Sequence[Range]]] = [(text, ()) for text in prompt.lines]
@@ -300,6 +302,7 @@ class App:
     def submit(self, text: str, pasted: Sequence[Range]) -> None:
         """Send a line, or let it wait while something runs; commands that may run meanwhile do."""
         self._interrupted = -_TWICE
+        self._arguments.forget()
         if self._activity is None:
             self._begin(self._send(text, pasted))
         elif (meanwhile := self._meanwhile(text)) is not None:

@@ -30,7 +30,8 @@ Handler: TypeAlias = Literal[
 class CommandRow:
     """One command. `description` and `argument` (empty where it takes none) name sentences of the catalogue.
 
-    `while_working` says that it may run while the agent works; the others wait for the end of the turn.
+    `while_working` says that it may run while the agent works; the others wait for the end of the turn. `completes` is
+    the list that its argument comes from.
     """
 
     name: str
@@ -38,6 +39,7 @@ class CommandRow:
     aliases: tuple[str, ...] = ()
     takes_argument: bool = False
     while_working: bool = False
+    completes: Literal["", "models", "sessions"] = ""
 
     @property
     def description(self) -> str:
@@ -50,10 +52,10 @@ class CommandRow:
 
 COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("help", "help", ("?",), while_working=True),
-    CommandRow("model", "model", takes_argument=True),
+    CommandRow("model", "model", takes_argument=True, completes="models"),
     CommandRow("clear", "clear"),
     CommandRow("new", "new"),
-    CommandRow("load", "load", takes_argument=True),
+    CommandRow("load", "load", takes_argument=True, completes="sessions"),
     CommandRow("rename", "rename", takes_argument=True),
     CommandRow("permissions", "permissions", while_working=True),
     CommandRow("context", "context", while_working=True),

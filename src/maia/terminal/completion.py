@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from maia.terminal.fileindex import FileIndex
     from maia.terminal.words import Words
 
-Kind: TypeAlias = Literal["commands", "files", "skills", "agents"]
+Kind: TypeAlias = Literal["commands", "files", "skills", "agents", "models", "sessions"]
 
 MAX_ROWS = 6
 """Rows of the list, the one with the count included."""
@@ -59,7 +59,7 @@ class Menu:
 
 
 Provider: TypeAlias = Callable[[], Sequence[Choice]]
-"""Gives all skills or agents, with the name without sigil as `label`."""
+"""Gives all of a kind, with the name without sigil as `label`; fewer while they are still being fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,28 @@ class Sources:
 
 
 def wanted_at(text: str, cursor: int) -> Wanted | None:
-    """What the cursor stands in: a command, skill or agent at the very beginning, or an `@` path anywhere."""
+    """What the cursor stands in: a command, skill or agent at the very beginning, its argument, or an `@` path."""
     first = text[:1]
     if first in _SIGILS and cursor >= 1 and not any(char.isspace() for char in text[:cursor]):
         query = text[1:cursor]
         if first != "/" or "/" not in query:
             return Wanted(_SIGILS[first], query, 0, _word_end(text, cursor))
-    return _mention_at(text, cursor)
+    return _argument_at(text, cursor) or _mention_at(text, cursor)
 
 
 _SIGILS: Mapping[str, Kind] = {"/": "commands", "§": "skills", "&": "agents"}
+_ARGUMENTS: Mapping[str, Kind] = {
+    f"/{name}": row.completes for row in COMMANDS if row.completes for name in (row.name, *row.aliases)
+}
+
+
+def _argument_at(text: str, cursor: int) -> Wanted | None:
+    name, blank, _ = text.partition(" ")
+    kind = _ARGUMENTS.get(name.lower())
+    start = len(name) + 1
+    if kind is None or not blank or cursor < start or "\n" in text:
+        return None
+    return Wanted(kind, text[start:cursor].lstrip(), start, len(text))
 
 
 def _word_end(text: str, place: int) -> int:
@@ -114,11 +126,11 @@ def menu_for(wanted: Wanted, sources: Sources, say: Words) -> Menu | None:
     if wanted.kind == "commands":
         rows = [Choice(f"/{row.name}", f"/{row.name}", say(row.description)) for row in COMMANDS]
     elif wanted.kind in sources.lists:
-        sigil = "§" if wanted.kind == "skills" else "&"
+        sigil = next((sigil for sigil, kind in _SIGILS.items() if kind == wanted.kind), "")
         rows = [Choice(sigil + c.insert, sigil + c.label, c.detail) for c in sources.lists[wanted.kind]()]
     else:
         return None
-    found = rank(wanted.query, rows, lambda choice: choice.label[1:])
+    found = rank(wanted.query, rows, lambda choice: choice.label.lstrip("/§&"))
     return Menu(wanted, tuple(found), len(rows)) if found else None
 
 

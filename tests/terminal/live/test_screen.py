@@ -511,6 +511,24 @@ def test_commands_show_their_answer(tmp_path: Path, command: str, shows: str) ->
         term.until(lambda rows: idle(rows) and any(shows in row for row in rows))
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered", "line"),
+    [
+        ("/model mis", "› mistral-small   litellm · 200k", "/model mistral-small"),
+        ("/load 36", "› session_36   ", "/load session_36"),
+    ],
+)
+def test_the_argument_of_a_command_is_completed(tmp_path: Path, typed: str, offered: str, line: str) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type(typed)
+        term.until(offered)
+        term.keys("Tab")
+        term.until(lambda rows: rows[-3].rstrip() == f"▹▹▹▹▹ {line}")
+        term.keys("Enter")
+        term.until(lambda rows: idle(rows) and HINT in rows[-3])
+
+
 def test_suspending_gives_the_shell_a_clean_terminal_and_comes_back(tmp_path: Path) -> None:
     with terminal(tmp_path) as term:
         term.until("23%")

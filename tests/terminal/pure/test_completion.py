@@ -85,7 +85,11 @@ WANTED = [
     ("a command", "/mo", 3, Wanted("commands", "mo", 0, 3)),
     ("all commands", "/", 1, Wanted("commands", "", 0, 1)),
     ("inside a command", "/model", 3, Wanted("commands", "mo", 0, 6)),
-    ("not after it", "/model x", 8, None),
+    ("a model", "/model x", 8, Wanted("models", "x", 7, 8)),
+    ("all sessions", "/LOAD ", 6, Wanted("sessions", "", 6, 6)),
+    ("a session with blanks", "/load my ta", 11, Wanted("sessions", "my ta", 6, 11)),
+    ("no list for this command", "/rename x", 9, None),
+    ("not over several lines", "/model x\ny", 10, None),
     ("not for a path", "/usr/bi", 7, None),
     ("not before the sign", "/mo", 0, None),
     ("a skill", "§pd", 3, Wanted("skills", "pd", 0, 3)),
@@ -130,6 +134,10 @@ def test_skills_and_agents_come_from_who_knows_them() -> None:
     assert menu.choices == (Choice("§pdf", "§pdf", "read PDF"),)
     assert menu_for(Wanted("agents", "p", 0, 2), sources, EN) is None
     assert menu_for(Wanted("files", "p", 0, 2), sources, EN) is None
+    models = Sources(lists={"models": lambda: [Choice("gpt", "gpt", "litellm"), Choice("qwen", "qwen")]})
+    menu = menu_for(Wanted("models", "qw", 7, 9), models, EN)
+    assert menu is not None
+    assert menu.choices == (Choice("qwen", "qwen"),)
 
 
 @pytest.mark.parametrize(
