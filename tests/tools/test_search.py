@@ -19,7 +19,7 @@ from maia.core.errors import ToolProblem
 from maia.tools.search import engine, worker
 from maia.tools.search.engine import find_rg, pattern_problem, rg_arguments, search
 from maia.tools.search.globs import compile_glob, split_base
-from maia.tools.search.ignore import Ignore, parse
+from maia.tools.search.ignore import Ignore, parse, read_ignore
 from maia.tools.search.query import Found, Line, Query
 from tests.tools.doubles import ENGLISH
 
@@ -530,9 +530,21 @@ def _is_ignored(ignore: Ignore, path: str) -> bool:
         ("", []),
         ("/", []),
         ("{a,b}", ["{a,b}"]),
+        ("a\u2028b", ["a\u2028b"]),
+        ("b\x0ca", []),
     ],
 )
 def test_lines_of_a_gitignore_are_read_as_git_does(line: str, ignored: list[str]) -> None:
     ignore = Ignore(parse(line))
-    names = ["a", "a ", "b", "#x", "!x", "{a,b}", "# a"]
+    names = ["a", "a ", "b", "#x", "!x", "{a,b}", "# a", "a\u2028b"]
     assert [name for name in names if ignore.verdict(name, name, False)] == ignored
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: os.symlink("nowhere", path)])
+def test_a_gitignore_that_is_no_file_says_nothing_and_stays_not_open(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    make(tmp_path / ".gitignore")
+    before = len(os.listdir("/proc/self/fd"))
+    assert read_ignore(str(tmp_path)) is None
+    assert len(os.listdir("/proc/self/fd")) == before

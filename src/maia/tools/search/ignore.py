@@ -59,7 +59,7 @@ class Ignore:
 
 def parse(text: str) -> tuple[_Group, ...]:
     """The rules of a file, last first."""
-    rows = [row for row in map(_rule, text.removeprefix("\ufeff").splitlines()) if row]
+    rows = [row for row in map(_rule, text.removeprefix("\ufeff").split("\n")) if row]
     groups: list[_Group] = []
     while rows:
         sign = rows[-1][0]
@@ -73,12 +73,16 @@ def parse(text: str) -> tuple[_Group, ...]:
 def read_ignore(folder: str, above: str = "", below: int = 0) -> Ignore | None:
     """The `.gitignore` of a folder, None when there is none to read."""
     try:
-        fd = os.open(os.path.join(folder, ".gitignore"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        path = os.path.join(folder, ".gitignore")
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n", opener=_without_waiting) as file:
             groups = parse(file.read())
     except OSError:
         return None
     return Ignore(groups, above, below) if groups else None
+
+
+def _without_waiting(path: str, how: int) -> int:
+    return os.open(path, how | os.O_NONBLOCK)  # a FIFO of that name must not hold up the search
 
 
 def ignores_above(start: str, below: int) -> list[Ignore]:
