@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from math import isfinite
 from typing import Any, Final, cast
 
 from maia.core.types import JsonValue
@@ -13,18 +13,26 @@ MAX_DEPTH: Final = 200
 place can read another one cannot write."""
 
 
-def read_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None = None) -> JsonValue:
+def read_json(text: str | bytes, *, finite: bool = False) -> JsonValue:
     """The value of a JSON text. Raises `ValueError` for what is none, and for one of more than `MAX_DEPTH` levels.
 
-    `parse_constant` gets the words `NaN` and `Infinity`, which Python would read.
+    Python reads the words `NaN` and `Infinity`, and `1e400` as infinity; with `finite` they are a `ValueError`, too,
+    because written again they are no JSON.
     """
     try:
-        value = json.loads(text, parse_constant=parse_constant)
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite) if finite else json.loads(text)
     except RecursionError:
         raise ValueError("JSON of too many levels") from None
     if _brackets(text) > MAX_DEPTH and is_deep(value):
         raise ValueError("JSON of too many levels")
     return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError("JSON has no infinite numbers")
+    return number
 
 
 def is_deep(value: JsonValue) -> bool:

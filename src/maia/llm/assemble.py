@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Final, NoReturn, cast
+from typing import Final, cast
 
 from maia.core.events import BrokenCall
 from maia.core.jsontext import is_deep, read_json
@@ -97,13 +97,9 @@ def read_arguments(text: str) -> JsonObject | None:
 
 def _loads(text: str) -> JsonValue:
     try:
-        return read_json(text, parse_constant=_refuse)
+        return read_json(text, finite=True)
     except ValueError:
         return None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def fresh_id() -> str:

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from maia.core.jsontext import read_json
 
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+"""Far beyond any chunk of an answer: what sends more without the end of a line or a frame is no model server."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -30,6 +33,8 @@ class FrameReader:
         self._at_start = True
         self._event = ""
         self._data: list[str] = []
+        self._held = 0
+        self.overlong = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Frames that became whole with these bytes, in order."""
@@ -44,6 +49,7 @@ class FrameReader:
         if self._rest:
             self._rest.append(lines[0])
             if lines[0][-1] not in b"\r\n":
+                self._hold(len(lines[0]))
                 return []
             lines[0] = b"".join(self._rest)
             self._rest = []
@@ -52,6 +58,7 @@ class FrameReader:
             self._after_cr = True
         elif last != 0x0A:
             self._rest = [lines.pop()]
+            self._hold(len(self._rest[0]))
         frames: list[Frame] = []
         for line in lines:
             self._take(line.rstrip(b"\r\n"), frames)
@@ -78,6 +85,7 @@ class FrameReader:
             if self._data and _is_whole(self._data):
                 self._dispatch(frames)
             self._data.append(_text(value))
+            self._hold(len(value))
         elif name == b"event":
             if self._data and _is_whole(self._data):
                 self._dispatch(frames)
@@ -88,6 +96,15 @@ class FrameReader:
             frames.append(Frame(self._event, self._data[0] if len(self._data) == 1 else "\n".join(self._data)))
             self._data = []
         self._event = ""
+        self._held = 0
+
+    def _hold(self, size: int) -> None:
+        """Count what waits for its end; beyond the bound it is let go, and `overlong` says so."""
+        self._held += size
+        if self._held > MAX_FRAME_BYTES:
+            self.overlong = True
+            self._rest.clear()
+            self._data.clear()
 
 
 def _text(value: bytes) -> str:

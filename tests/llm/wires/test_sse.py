@@ -80,3 +80,27 @@ def test_any_stream_cut_anywhere_gives_the_same_frames(lines: list[str], end: by
 @given(st.lists(st.binary(max_size=40), max_size=8))
 def test_no_bytes_make_the_reader_fail(chunks: list[bytes]) -> None:
     frames_of(*chunks)
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [b"data: " + b"x" * 90, b"data: xxxx\n", b"x" * 90],
+    ids=["a line", "lines without a blank one", "no field"],
+)
+def test_what_never_ends_is_let_go_and_told(monkeypatch: pytest.MonkeyPatch, chunk: bytes) -> None:
+    monkeypatch.setattr("maia.llm.sse.MAX_FRAME_BYTES", 1_000)
+    reader = FrameReader()
+    assert reader.feed(b"data: a\n\n") == [("", "a")]
+    for _ in range(300):
+        assert reader.feed(chunk) == []
+    assert reader.overlong
+    assert reader.flush() == []
+
+
+def test_many_frames_are_not_overlong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maia.llm.sse.MAX_FRAME_BYTES", 1_000)
+    reader = FrameReader()
+    for _ in range(300):
+        assert reader.feed(b"data: 12345") == []
+        assert reader.feed(b"6789\n\n: a comment\n") == [("", "123456789")]
+    assert not reader.overlong

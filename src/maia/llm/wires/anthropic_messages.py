@@ -30,6 +30,7 @@ from maia.llm.target import WireTarget
 from maia.llm.wires.effort import BUDGETS, control_of, effort_fields
 from maia.llm.wires.history import Asked, Turn, alternating
 from maia.llm.wires.names import fit_id, fit_name
+from maia.llm.wires.numbers import tokens_of
 from maia.llm.wires.quirks import Quirks
 from maia.llm.wires.stream import Format, Stream
 
@@ -314,17 +315,13 @@ _EVENTS: Final[Mapping[str, Callable[[MessageStream, JsonObject], list[WireEvent
 
 def messages_usage(usage: JsonObject) -> Usage:
     """Usage as Anthropic counts it: `input_tokens` leaves out what the cache gave or took."""
-
-    def number(value: object) -> int:
-        return int(value) if isinstance(value, (int, float)) else 0
-
     details = cast(JsonObject, usage.get("output_tokens_details") or {})
     return Usage(
-        number(usage.get("input_tokens")),
-        number(usage.get("output_tokens")),
-        number(usage.get("cache_read_input_tokens")),
-        number(usage.get("cache_creation_input_tokens")),
-        number(details.get("thinking_tokens")),
+        tokens_of(usage.get("input_tokens")),
+        tokens_of(usage.get("output_tokens")),
+        tokens_of(usage.get("cache_read_input_tokens")),
+        tokens_of(usage.get("cache_creation_input_tokens")),
+        tokens_of(details.get("thinking_tokens")),
     )
 
 

@@ -147,6 +147,8 @@ class HttpWire:
                 stray = (stray + passed)[:STRAY_CHARS]
                 for event in events:
                     yield event
+                if reader.overlong:
+                    break
         events, passed = _read_frames(stream, reader.flush())
         if stream.recognised or stream.done or not unknown.strip():
             events += self._clean(stream.end((stray + passed).strip()))

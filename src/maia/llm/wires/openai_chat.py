@@ -31,6 +31,7 @@ from maia.llm.target import WireTarget
 from maia.llm.wires.effort import effort_fields
 from maia.llm.wires.history import Asked, alternating
 from maia.llm.wires.names import IdForm, fit_id, fit_name
+from maia.llm.wires.numbers import tokens_of
 from maia.llm.wires.quirks import Quirks
 from maia.llm.wires.stream import Format, Stream
 
@@ -331,7 +332,7 @@ def chat_usage(usage: JsonObject) -> Usage:
         value: JsonValue = usage
         for key in path:
             value = cast(JsonObject, value).get(key) if isinstance(value, dict) else None
-        return int(value) if isinstance(value, (int, float)) else 0
+        return tokens_of(value)
 
     prompt, output, reasoning = (
         number("prompt_tokens"),

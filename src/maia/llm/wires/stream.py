@@ -13,6 +13,7 @@ from maia.core.types import Failure, JsonObject, ModelRequest, StopReason
 from maia.llm.assemble import fresh_id
 from maia.llm.target import WireTarget
 from maia.llm.wires.answer import Answer
+from maia.llm.wires.numbers import usd_of
 from maia.llm.wires.quirks import Quirks
 
 
@@ -60,10 +61,10 @@ class Stream(ABC):
     def headers(self, headers: Mapping[str, str]) -> None:
         """A LiteLLM server names the cost in a header; a streamed answer has it in its usage, and 0 here."""
         try:
-            cost = float(headers.get("x-litellm-response-cost", ""))
+            cost = usd_of(float(headers.get("x-litellm-response-cost", "")))
         except ValueError:
             return
-        if cost > 0:
+        if cost:
             self._answer.cost_usd = cost
 
     def end(self, stray: str = "") -> list[WireEvent]:
@@ -87,9 +88,9 @@ class Stream(ABC):
 
     def _take_cost(self, usage: JsonObject) -> None:
         """The cost that gateways (OpenRouter, LiteLLM) put beside the tokens, in US dollars."""
-        cost = usage.get("cost")
-        if isinstance(cost, (int, float)) and cost >= 0:
-            self._answer.cost_usd = float(cost)
+        cost = usd_of(usage.get("cost"))
+        if cost is not None:
+            self._answer.cost_usd = cost
 
 
 @dataclass(frozen=True, slots=True)
