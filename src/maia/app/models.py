@@ -74,20 +74,20 @@ class EndpointModels:
         """
         found = await self._endpoints()
         wanted = Wanted(self._wish.option, self._settings().model, resumed or None, self._remembered.model)
-        if len(found.endpoints) == 1 and not self._wish.is_person and wanted.option is None:
+        if not found.has_server and not self._wish.is_person and wanted.option is None:
             raise NotConfigured("cli.nothing_configured")
         named = wanted.option or wanted.resumed or wanted.setting or wanted.remembered
         listing = self._remembered_list(found, named) or await self._list()
-        if not named and self._wish.is_person and self._must_choose(listing):
+        if not named and self._wish.is_person and _is_several(listing):
             return None
-        choice = choose(listing.models, wanted, found.endpoints, self._unlisted(listing))
+        choice = choose(listing.models, wanted, found.endpoints, _unlisted(listing))
         return self._bound(choice, found)
 
     async def bind(self, name: str, why: ChosenBy) -> Bound:
         """The model of that name; a person's choice is remembered for the next start."""
         found = await self._endpoints()
         listing = await self._list()
-        choice = choose(listing.models, Wanted(option=name), found.endpoints, self._unlisted(listing))
+        choice = choose(listing.models, Wanted(option=name), found.endpoints, _unlisted(listing))
         if why == "command":
             self._remembered.keep_model(choice.model.full_name)
         return self._bound(Choice(choice.model, why, choice.others, choice.notices), found)
@@ -187,7 +187,7 @@ class EndpointModels:
         listing = await list_all(found.endpoints, get_json)
         for model in listing.models:
             self._infos[model.provider, model.id] = model
-        if listing.failures and all(model.provider == "offline" for model in listing.models):
+        if listing.failures and all(model.is_built_in for model in listing.models):
             raise ModelFailed(listing.failures[0][1])
         self._remembered.keep_lists(_by_endpoint(found, listing))
         return listing
@@ -202,17 +202,10 @@ class EndpointModels:
         fits = [model for model in models if named in (model.id, model.full_name)]
         return Listing(tuple(models)) if len(fits) == 1 else None
 
-    def _must_choose(self, listing: Listing) -> bool:
-        real = [model for model in listing.models if model.usable and model.provider != "offline"]
-        return len(real) > 1
-
-    def _unlisted(self, listing: Listing) -> list[str]:
-        return [endpoint.name for endpoint, _ in listing.failures]
-
     def _bound(self, choice: Choice, found: Configured) -> Bound:
         model = choice.model
         notices = [*choice.notices]
-        if model.provider == "offline" and len(found.endpoints) == 1 and self._wish.option is None:
+        if model.is_built_in and not found.has_server and self._wish.option is None:
             notices.append(Notice("warn", "start.nothing_configured"))
         return Bound(model.id, model.provider, self._wire(model.provider), choice.why, tuple(notices))
 
@@ -242,6 +235,15 @@ class EndpointModels:
 
         endpoint = self._endpoint(bound.provider)
         return described(bound.model, endpoint) if endpoint else ModelInfo(bound.model, bound.provider)
+
+
+def _is_several(listing: Listing) -> bool:
+    """Whether there is a choice to make."""
+    return sum(model.usable and not model.is_built_in for model in listing.models) > 1
+
+
+def _unlisted(listing: Listing) -> list[str]:
+    return [endpoint.name for endpoint, _ in listing.failures]
 
 
 def _by_endpoint(found: Configured, listing: Listing) -> list[tuple[Endpoint, list[str]]]:

@@ -36,6 +36,11 @@ class Configured:
     endpoints: tuple[Endpoint, ...]
     notices: tuple[Notice, ...] = ()
 
+    @property
+    def has_server(self) -> bool:
+        """Whether anything is configured or found beside the built-in `offline`."""
+        return any(endpoint.target is not None for endpoint in self.endpoints)
+
 
 def configured(settings: Mapping[str, object], env: Mapping[str, str]) -> Configured:
     """Endpoints of the settings (T1.04, T1.05), then of the keys in the environment. Pure; `offline` is not among them.

@@ -37,6 +37,11 @@ class ModelInfo:
     usable: bool = True
 
     @property
+    def is_built_in(self) -> bool:
+        """Whether it is the model that plays without any server."""
+        return self.provider == OFFLINE
+
+    @property
     def full_name(self) -> str:
         """`provider/id`: names it even where two endpoints list the same id."""
         return f"{self.provider}/{self.id}"
