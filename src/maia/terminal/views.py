@@ -259,7 +259,7 @@ def when(changed: float, now: datetime, say: Words) -> str:
 # /help, /tools, /diff ----------------------------------------------------------------------------------------------
 
 _TYPING = ("bang", "at", "quote")
-_KEYS = ("enter", "newline", "tab", "escape", "stop", "history", "exit")
+_KEYS = ("enter", "newline", "tab", "escape", "stop", "history", "expand", "editor", "exit")
 
 
 def help_lines(look: Look, say: Words) -> list[Line]:
@@ -290,14 +290,20 @@ def _pair(left: str, right: str, column: int, look: Look) -> list[Line]:
 
 
 def tools_lines(tools: Sequence[ToolRow], look: Look, say: Words) -> list[Line]:
-    """What the model may call: the name, where it comes from, the first sentence of its description."""
+    """What the model may call: the name, where it comes from, what it does.
+
+    The descriptions are written for the model, in English. Our own tools have words for people; of the others, the first
+    sentence is shown.
+    """
     if not tools:
         return wrap_text(look.text(say("term.tools.none")), look.width)
     column = max(cell_width(clean_row(tool.name)) for tool in tools) + 3
     rows = [clip(line(Span(look.text(say("term.tools.title")), "subtitle")), look.width)]
     for tool in tools:
         origin = f"[{clean_row(tool.origin)}] " if tool.origin else ""
-        rows += _pair(clean_row(tool.name), origin + _first_sentence(tool.description), column, look)
+        own = f"term.tool.{tool.name.lower()}"
+        words = say(own) if not tool.origin and say.has(own) else _first_sentence(tool.description)
+        rows += _pair(clean_row(tool.name), origin + words, column, look)
     return rows
 
 

@@ -19,6 +19,7 @@ from maia.terminal.views import (
     tools_lines,
     when,
 )
+from maia.tools.toolbox import built_in_tools
 from tests.terminal.pure.frames import EDIT, EN, FR, fr, frame, shown
 
 
@@ -259,10 +260,20 @@ def test_help_names_every_command_and_every_way_to_type(say: Catalogue) -> None:
 def test_tools_are_listed_with_the_first_sentence(say: Catalogue) -> None:
     tools = [ToolRow("Read", "Reads a file. Takes\nlines."), ToolRow("Addition", "Adds", "./.maia/tools")]
     assert shown(tools_lines(tools, Look(), say)).split("\n")[1:] == [
-        "  Read       Reads a file.",
+        "  Read       " + say("term.tool.read"),
         "  Addition   [./.maia/tools] Adds",
     ]
     assert shown(tools_lines([], Look(), say)) == say("term.tools.none")
+    foreign = [ToolRow("Read", "Reads on a server.", "mcp"), ToolRow("Odd", "Does odd things. And more.")]
+    assert shown(tools_lines(foreign, Look(), say)).split("\n")[1:] == [
+        "  Read   [mcp] Reads on a server.",
+        "  Odd    Does odd things.",
+    ]
+
+
+def test_every_tool_of_our_own_has_words_for_people() -> None:
+    for tool in built_in_tools():
+        assert all(say.has(f"term.tool.{tool.spec.name.lower()}") for say in (FR, EN)), tool.spec.name
 
 
 def test_changes_are_shown_whole() -> None:
