@@ -148,3 +148,18 @@ def test_paths_are_shown_from_the_launch_folder_or_the_home_folder(places: dict[
     folders = Folders(places["maia"], places["home"], places["maia"])
     shown = [folders.shown(p) for p in (places["maia"] / "a", places["home"] / ".maia", Path("/etc"), places["maia"])]
     assert shown == ["./a", "~/.maia", "/etc", "./"]
+
+
+def test_a_disk_that_was_full_leaves_no_empty_gitignore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = Folders(tmp_path, tmp_path / "home", tmp_path / ".maia" / ".sessions")
+
+    def full(path: Path, *_args: object) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        patch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "nowhere"))
+        with pytest.raises(SessionProblem):
+            prepare(folders, {})
+    assert (prepare(folders, {}).sessions / ".gitignore").read_text() == "*\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,7 +129,12 @@ def _make_sessions(folder: Path) -> None:
         raise PermissionError(13, "")
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("*\n", "ascii")
+        try:
+            ignore.write_text("*\n", "ascii")
+        except OSError:
+            with suppress(OSError):
+                ignore.unlink()  # an empty one would keep nothing out of git at the next start
+            raise
 
 
 def _other_places(folders: Folders, env: Mapping[str, str]) -> Iterator[Path]:
