@@ -168,7 +168,7 @@ class FakeModels:
         self.windows_asked: list[str] = []
 
     async def choices(self) -> Sequence[ModelChoice]:
-        return [ModelChoice("m1", "fake")]
+        return [ModelChoice("m1", "fake"), ModelChoice("m1", "other"), ModelChoice("fake/m2", "fake")]
 
     async def problems(self) -> Sequence[Notice]:
         return ()

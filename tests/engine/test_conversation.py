@@ -294,6 +294,16 @@ async def test_another_model_answers_after_the_change(tmp_path: Path) -> None:
     await talk.close()
 
 
+async def test_the_model_that_answers_is_marked_in_the_list(tmp_path: Path) -> None:
+    talk = conversation(tmp_path, FakeWire())
+    assert not any(choice.current for choice in await talk.models())
+    await read(talk.open())
+    assert [choice.current for choice in await talk.models()] == [True, False, False]
+    await read(talk.set_model("m2"))
+    assert [choice.current for choice in await talk.models()] == [False, False, True]
+    await talk.close()
+
+
 async def test_a_request_without_a_model_is_a_clear_error(tmp_path: Path) -> None:
     talk = conversation(tmp_path, FakeWire())
     with pytest.raises(NotConfigured):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -270,7 +271,15 @@ class Conversation:
         return self._view(None)
 
     async def models(self) -> Sequence[ModelChoice]:
-        return await self._setup.models.choices()
+        """Every model that can be chosen, the one that answers now marked. Raises `ModelFailed`."""
+        choices = await self._setup.models.choices()
+        bound = self._bound
+        if bound is None:
+            return choices
+        names = (bound.model, f"{bound.provider}/{bound.model}")
+        return [
+            replace(choice, current=choice.provider == bound.provider and choice.name in names) for choice in choices
+        ]
 
     def set_model(self, name: str) -> AsyncIterator[Event]:
         """Another model answers from here on. Raises `MaiaError` for an unknown name; then nothing has changed."""

@@ -10,7 +10,7 @@ from maia.core.types import Cost, Rule, Usage
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """One row of `/model`. `window` is in tokens, None when nobody knows it."""
+    """One row of `/model`. `window` is in tokens, None when nobody knows it; `current` is the one that answers."""
 
     name: str
     provider: str
