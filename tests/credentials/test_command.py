@@ -147,10 +147,10 @@ def test_a_person_reads_signals_winner_and_files(place: Place) -> None:
     no_key_in(ran)
 
 
-def test_a_key_typed_at_a_terminal_is_not_shown(place: Place) -> None:
+def test_a_key_typed_at_a_terminal_is_not_shown_and_is_tried_at_once(place: Place, refusing: str) -> None:
     main, child = pty.openpty()
     program = subprocess.Popen(
-        [sys.executable, "-m", "maia", "keys", "set"],
+        [sys.executable, "-m", "maia", "keys", "set", "--base-url", refusing],
         cwd=place.folder,
         env=place.environment(),
         stdin=child,
@@ -173,6 +173,7 @@ def test_a_key_typed_at_a_terminal_is_not_shown(place: Place) -> None:
     assert program.wait(30) == 0
     assert MINIMAX.encode() not in seen
     assert b"MINIMAX_CN_API_KEY" in seen
+    assert b"127.0.0.1: " in seen.split(b"MINIMAX_CN_API_KEY")[-1]
 
 
 # list, set, remove ----------------------------------------------------------------------------------------------------

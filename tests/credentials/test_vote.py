@@ -48,6 +48,7 @@ def test_hosts_are_compared_as_parsed_hosts(url: str, provider: str | None) -> N
         "https://api.minimaxi.com/?to=example.org",
         "https://api.mini\nmaxi.com",
         "javascript:alert(1)",
+        f"https://llm.example.org/{ANTHROPIC}/v1",
     ],
 )
 def test_an_address_that_readers_take_differently_is_refused(url: str) -> None:

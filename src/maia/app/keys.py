@@ -268,6 +268,8 @@ def _set(ground: _Ground, words: Sequence[str]) -> int:
     print(ground.say("keys.kept", name=kept.name, token=kept.masked, where=where))
     for row in _rows(found, (), ground.say):
         print(row)
+    if _at_terminal() and found.error is None:
+        _try(ground, found)  # a person wants to know whether it works; the key is kept either way
     return 0
 
 
@@ -286,12 +288,17 @@ def _remove(ground: _Ground, words: Sequence[str]) -> int:
 
 def _check(ground: _Ground, words: Sequence[str]) -> int:
     """Ask the provider for its models with the key that is meant; a refusal is explained. A refused key is not sent."""
-    import asyncio
-
     name = _only(words, 1)
     found = look_up(ground.request("" if name == "-" else name, _read_key(ground.say) if name == "-" else None))
     if found.error or found.key is None:
         return _refused(found.problems, ground.say)
+    return _try(ground, found)
+
+
+def _try(ground: _Ground, found: Resolution) -> int:
+    """One call with the key, to where the vote sends it; the exit code."""
+    import asyncio
+
     target = _target(found)
     if target is None:
         print(ground.say("keys.check_unknown", provider=found.provider), file=sys.stderr)

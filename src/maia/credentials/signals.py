@@ -103,7 +103,7 @@ def _place(ballot: Ballot, problems: list[Problem]) -> Place | None:
         return None
     place = place_of(text)
     secret = ballot.token.reveal().strip()
-    if place is None or "?" in place.url.target or (secret and secret in text):
+    if place is None or "?" in place.url.target or (secret and secret in text) or _holds_key(place):
         problems.append(fail("BAD_BASE_URL", origin=ballot.base_url_from))
         return None
     if place.provider is None:
@@ -113,6 +113,11 @@ def _place(ballot: Ballot, problems: list[Problem]) -> Place | None:
     if place.url.scheme == "http" and not place.is_loopback:
         problems.append(warn("KEY_IN_CLEAR", host=place.host))
     return place
+
+
+def _holds_key(place: Place) -> bool:
+    """Whether somebody put a key into the path."""
+    return any(detect(part).confidence == "exact" for part in place.url.target.split("/") if part)
 
 
 def _hint(ballot: Ballot, problems: list[Problem]) -> Provider | None:

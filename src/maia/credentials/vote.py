@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from maia.core.secret import Secret
-from maia.credentials.prefixes import NOTHING, UNKNOWN, Confidence, Detection, clean_token, detect, prefixed
+from maia.credentials.prefixes import NOTHING, Confidence, Detection, clean_token, detect, prefixed
 from maia.credentials.problems import Problem, fail, info, warn
 from maia.credentials.providers import (
     BY_NAME,
@@ -97,9 +97,7 @@ def resolve(ballot: Ballot, earlier: tuple[Problem, ...] = ()) -> Resolution:
         return found
     choice = _choose(detection, heard, ballot.policy)
     if choice is None:
-        return replace(
-            found, provider=UNKNOWN, problems=(*found.problems, *_hint_lost(heard, None), fail("UNKNOWN_PROVIDER"))
-        )
+        return replace(found, problems=(*found.problems, fail("UNKNOWN_PROVIDER")))
     return _settled(found, choice, heard, ballot)
 
 
@@ -278,9 +276,9 @@ def _key_vars(provider: Provider, detection: Detection) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *(provider.hermes.key_vars if provider.hermes else ()))))
 
 
-def _hint_lost(heard: Heard, choice: _Choice | None) -> tuple[Problem, ...]:
+def _hint_lost(heard: Heard, choice: _Choice) -> tuple[Problem, ...]:
     """A hint that names another provider, or another region, than the one that won (C2.03)."""
-    if choice is None or heard.hint is None or heard.hint.name == choice.provider.name:
+    if heard.hint is None or heard.hint.name == choice.provider.name:
         return ()
     return (warn("HINT_CONFLICT", hint=heard.hint.name, provider=choice.provider.name),)
 
