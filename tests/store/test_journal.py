@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from maia.core.errors import SessionProblem
 from maia.core.events import ContextMeasured, Event, Notice, TextDelta, ToolCallDrafted, ToolOutput, UserSaid
-from maia.store.journal import JsonlJournal, SessionBusy, SessionExists, read_records
+from maia.store.journal import JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
 from maia.store.sessions import Sessions, checked_name, new_name
 
 WHEN = datetime(2026, 11, 30, 10, 2, 11)
@@ -335,6 +335,43 @@ def test_a_copy_that_does_not_fit_on_the_disk_is_a_clear_error(tmp_path: Path, m
     with pytest.raises(SessionProblem, match="No space left"):
         sessions.open(writer.name, WHEN)
     writer.close()
+    assert [path.name for path in tmp_path.iterdir()] == [writer.path.name]
+
+
+def test_a_session_is_read_only_once_nobody_else_can_write_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = Sessions(tmp_path)
+    writer = sessions.create(WHEN)
+    writer.append(UserSaid("hi"))
+    writer.close()
+
+    def guarded(path: Path) -> Loaded:
+        with pytest.raises(SessionBusy):
+            JsonlJournal(path)
+        return read_records(path)
+
+    monkeypatch.setattr("maia.store.sessions.read_records", guarded)
+    resumed = sessions.resume(writer.name, WHEN)
+    assert ([record.event for record in resumed.loaded.records], resumed.is_copy) == ([UserSaid("hi")], False)
+    copied = sessions.resume(writer.name, WHEN)
+    assert ([record.event for record in copied.loaded.records], copied.is_copy) == ([UserSaid("hi")], True)
+    resumed.journal.close()
+    copied.journal.close()
+
+
+@pytest.mark.parametrize("is_open_elsewhere", [False, True])
+def test_a_session_that_cannot_be_read_leaves_nothing_open_and_no_copy(tmp_path: Path, is_open_elsewhere: bool) -> None:
+    sessions = Sessions(tmp_path)
+    path = sessions.path("newer")
+    path.write_text('{"v":99,"n":1,"at":"x","event":{"type":"UserSaid","text":"hi"}}\n')
+    other = JsonlJournal(path) if is_open_elsewhere else None
+    with pytest.raises(SessionProblem):
+        sessions.resume("newer", WHEN)
+    if other is not None:
+        other.close()
+    JsonlJournal(path).close()
+    assert [found.name for found in tmp_path.iterdir()] == ["newer.jsonl"]
 
 
 def test_an_unknown_session_names_the_nearest(tmp_path: Path) -> None:

@@ -138,8 +138,8 @@ class Conversation:
 
     def _resume(self, name: str) -> None:
         """Go on with a saved session: its events are shown again, not written again."""
-        loaded = self._setup.sessions.load(name)
-        journal, copied = self._setup.sessions.open(name, datetime.now())
+        resumed = self._setup.sessions.resume(name, datetime.now())
+        journal, loaded = resumed.journal, resumed.loaded
         self._recorder.close()
         self._recorder = self._new_recorder(journal)
         for record in loaded.records:
@@ -150,7 +150,7 @@ class Conversation:
         self._tell_config()
         if loaded.skipped:
             self._emit(Notice("warn", "session.skipped", {"n": loaded.skipped}))
-        if copied:
+        if resumed.is_copy:
             self._emit(Notice("warn", "session.copied", {"name": name, "copy": journal.name}))
 
     def _recall(self, event: Event) -> None:

@@ -36,6 +36,15 @@ class SessionInfo:
     tokens: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A session to go on with: its open file and what it holds. `is_copy`: another process writes the one asked for."""
+
+    journal: JsonlJournal
+    loaded: Loaded
+    is_copy: bool
+
+
 def new_name(now: datetime) -> str:
     """The name of a session that begins now: `session_YYYY-MM-DD_HH_MM_SS`."""
     return now.strftime("session_%Y-%m-%d_%H_%M_%S")
@@ -121,12 +130,27 @@ class Sessions:
         except SessionBusy:
             return self._copied(path, now), True
 
+    def resume(self, name: str, now: datetime) -> Resumed:
+        """Open a session as `open` does and read it, in this order: nobody else writes to it between the two.
+
+        Raises `SessionProblem` as `open` and `read_records` do; then nothing stays open, and no copy stays behind.
+        """
+        journal, is_copy = self.open(name, now)
+        try:
+            return Resumed(journal, read_records(journal.path), is_copy)
+        except SessionProblem:
+            journal.close()
+            if is_copy:
+                journal.path.unlink(missing_ok=True)
+            raise
+
     def _copied(self, path: Path, now: datetime) -> JsonlJournal:
         copy = self.create(now)
         copy.close()
         try:
             shutil.copyfile(path, copy.path)
         except OSError as error:
+            copy.path.unlink(missing_ok=True)
             problem = system_words(error)
             raise SessionProblem("session.unwritable", name=copy.name, problem=problem) from error
         return JsonlJournal(copy.path)
