@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from maia.core.ports import ProcessEnd
-from maia.sandbox.process import LocalProcesses, shell_job
+from maia.sandbox.process import Job, LocalProcesses, shell_words
 from maia.sandbox.wall import WallFound
 
 
@@ -31,7 +31,7 @@ def shell(
     runner = runner or processes(folder)
 
     async def go() -> ProcessEnd:
-        job = shell_job(command, folder, timeout, max_chars)
+        job = Job(shell_words(command), folder, timeout, max_chars)
         return await runner.run(replace(job, **options))
 
     return asyncio.run(go())

@@ -129,7 +129,7 @@ def test_a_stop_keeps_what_was_printed(tmp_path: Path) -> None:
     async def go() -> Any:
         stop = asyncio.Event()
         asyncio.get_running_loop().call_later(0.8, stop.set)
-        job = process.shell_job("echo kept; sleep 34.7", tmp_path, 60, 100)
+        job = process.Job(process.shell_words("echo kept; sleep 34.7"), tmp_path, 60, 100)
         return await processes(tmp_path).run(replace(job, stop=stop))
 
     assert in_brief(asyncio.run(go())) == ("interrupted", None, "kept\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from maia.core.ports import ProcessEnd, Say
 from maia.core.text import visible
 from maia.core.types import Attachment
 from maia.sandbox.environment import is_withheld
-from maia.sandbox.process import LocalProcesses, shell_job
+from maia.sandbox.process import Job, LocalProcesses, shell_words
 
 SECONDS: Final = 120.0
 MAX_CHARS: Final = 30_000
@@ -59,8 +59,19 @@ async def run_bang(
     in what the model reads. What it leaves in the background goes on.
     """
     command = command_of(typed)
-    job = shell_job(command, cwd, SECONDS, MAX_CHARS, on_output, sandboxed=False)
-    end = await processes.run(replace(job, stop=stop, keep=True, save=False, secrets_too=True))
+    job = Job(
+        shell_words(command),
+        cwd,
+        SECONDS,
+        MAX_CHARS,
+        on_output,
+        sandboxed=False,
+        stop=stop,
+        keep=True,
+        save=False,
+        secrets_too=True,
+    )
+    end = await processes.run(job)
     failed = end.state != "exited" or end.exit_code != 0
     state = _state(end, say)
     text = _masked(visible(end.output.rstrip("\n")), environment)

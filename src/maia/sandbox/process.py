@@ -47,6 +47,11 @@ def shell_program() -> str:
     return next((path for path in ("/bin/bash", "/usr/bin/bash") if os.access(path, os.X_OK)), "/bin/sh")
 
 
+def shell_words(command: str) -> Sequence[str]:
+    """The words that run a shell command line."""
+    return (shell_program(), "-c", command)
+
+
 class LocalProcesses:
     """Runs commands on this machine, each in a session of its own, in the wall when one is there.
 
@@ -86,7 +91,7 @@ class LocalProcesses:
         sandboxed: bool = True,
     ) -> ProcessEnd:
         """Run a shell command line. Raises `ToolProblem` where a required sandbox is missing."""
-        return await self.run(shell_job(command, cwd, timeout, max_chars, on_output, env, sandboxed))
+        return await self.run(Job(shell_words(command), cwd, timeout, max_chars, on_output, env, sandboxed))
 
     async def program(
         self,
@@ -167,19 +172,6 @@ class LocalProcesses:
         if found.notice is not None and self._on_notice is not None:
             self._on_notice(found.notice)
         return found
-
-
-def shell_job(
-    command: str,
-    cwd: Path,
-    timeout: float,
-    max_chars: int,
-    on_output: Callable[[str], None] | None = None,
-    env: Mapping[str, str] | None = None,
-    sandboxed: bool = True,
-) -> Job:
-    """The job of a shell command line."""
-    return Job((shell_program(), "-c", command), cwd, timeout, max_chars, on_output, env, sandboxed)
 
 
 @contextmanager
