@@ -416,6 +416,7 @@ async def test_the_context_is_measured_before_each_request_after_each_answer_and
     assert where == ["StepStarted", "Answered", "ToolCallFinished", "StepStarted", "Answered"]
     tokens = [event.tokens for event in events if isinstance(event, ContextMeasured)]
     assert tokens == sorted(tokens)
+    assert tokens[0] < tokens[1] < tokens[2] == tokens[3] < tokens[4], "each answer and each result counts"
     await talk.close()
 
 
