@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from maia.app.keys import keys, words_of
+from maia.app.keyground import words_of
+from maia.app.keys import keys
 from maia.core.errors import UsageProblem
 from maia.credentials.problems import Problem
 from maia.i18n.catalogue import Catalogue

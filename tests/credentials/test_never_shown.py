@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from maia.app.keys import words_of
+from maia.app.keyground import words_of
 from maia.core.secret import Secret
 from maia.credentials.explain import as_json, listed, look_up
 from maia.credentials.find import Request, find

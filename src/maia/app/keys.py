@@ -1,28 +1,37 @@
-"""`maia keys`: explain, list, set, remove and check keys; write and move the homes of Hermes agents (C4, C5)."""
+"""`maia keys`: explain, list, keep, remove and try keys (C5)."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from maia.app.hermes_homes import migrate_homes, write_home
+from maia.app.keyground import (
+    NOTHING_THERE,
+    KeyGround,
+    at_terminal,
+    is_fed,
+    only_word,
+    print_json,
+    problems_json,
+    read_key,
+    refused,
+    stdin_text,
+    told,
+    words_of,
+)
 from maia.app.usage import wrong_words
 from maia.core.errors import UsageProblem
 from maia.core.secret import Secret
 from maia.core.text import visible
 from maia.core.types import JsonObject
-from maia.credentials import hermes, migrate
+from maia.credentials import hermes
 from maia.credentials.explain import after_refusal, as_json, listed, look_up, suggested_variable
-from maia.credentials.find import MODEL_VAR, Request
-from maia.credentials.hermes_home import CENTRAL, AgentHome, agent_home, agent_of, agents_root
-from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem
-from maia.credentials.sources import Layer, agent_layer, process_layer, settings_layer
-from maia.credentials.vault import Vault, open_vault
+from maia.credentials.vault import open_vault
 from maia.credentials.vote import Resolution
 from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
@@ -32,48 +41,6 @@ if TYPE_CHECKING:
     from maia.core.types import Failure
     from maia.llm.endpoint import Endpoint
 
-MAX_TYPED: Final = 100_000
-"""Bytes of standard input that are read for one key; a longer text is none."""
-
-NOTHING_THERE: Final = 3
-"""Exit code where no key is found at all (decisions §11)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """Where keys are looked for in this run."""
-
-    options: Options
-    env: Mapping[str, str]
-    say: Catalogue
-    launch: Path
-    vault: Vault
-
-    def layers(self, agent: str = "") -> tuple[Layer, ...]:
-        """From the most special place to the most general; an agent's own `.env` where an agent is meant."""
-        found: list[Layer] = []
-        if self.settings:
-            found.append(settings_layer(self.settings, self.env))
-        home = self.home(agent).path if agent or self.settings else None
-        if home is not None and (values := hermes.read_person_values(Path(home))):
-            found.append(agent_layer(Path(home) / hermes.ENV_FILE, values))
-        kept = {name: secret.reveal() for name, secret in self.vault.all().items()}
-        return (*found, process_layer(self.env), *((process_layer(kept, "keys"),) if kept else ()))
-
-    @property
-    def settings(self) -> Path | None:
-        if len(self.options.settings) > 1:
-            raise wrong_words("keys")
-        return self.launch / Path(self.options.settings[0]).expanduser() if self.options.settings else None
-
-    def home(self, agent: str = "") -> AgentHome:
-        """The home of the named agent, else of the one that the settings file is for."""
-        named = agent or (agent_of(self.settings.name) if self.settings else "")
-        return agent_home(named, self.env, str(self.launch))
-
-    def request(self, variable: str = "", token: Secret | None = None, agent: str = "") -> Request:
-        return Request(self.layers(agent), variable, token, self.options.base_url or "", self.options.hint or "")
-
 
 def keys(options: Options, say: Catalogue) -> int:
     """`maia keys ACTION …`. Raises `UsageProblem` where the words make no command."""
@@ -82,101 +49,42 @@ def keys(options: Options, say: Catalogue) -> int:
     if action is None:
         raise wrong_words("keys")
     folders = find_folders({**os.environ, **({"MAIA_CWD": options.cwd} if options.cwd else {})})
-    ground = _Ground(options, os.environ, say, folders.launch, open_vault(folders.config / "keys", os.environ))
+    ground = KeyGround(options, os.environ, say, folders.launch, open_vault(folders.config / "keys", os.environ))
     return action(ground, words[1:])
-
-
-def _only(words: Sequence[str], most: int) -> str:
-    """The one word that may follow. A key never stands there: it would be in the shell's history and in `ps`."""
-    if len(words) > most:
-        raise wrong_words("keys")
-    word = words[0] if words else ""
-    if word and word != "-" and shown_name(word) != word:
-        raise UsageProblem("keys.not_an_argument")
-    return word
 
 
 # Explain --------------------------------------------------------------------------------------------------------------
 
 
-def _explain(ground: _Ground, words: Sequence[str]) -> int:
-    name = _only(words, 1)
+def _explain(ground: KeyGround, words: Sequence[str]) -> int:
+    name = only_word(words, 1)
     token = _typed(ground, name)
     found = look_up(ground.request("" if name == "-" else name, token))
     home = ground.home()
     files = hermes.agent_files(Path(home.path)) if home.path is not None and found.error is None else ()
     problems = tuple(p for p in home.problems if p.code != "NO_HOME")
     if ground.options.as_json:
-        _print_json({**_with_words(as_json(found, files), ground.say), "agentHome": _problems(problems, ground.say)})
+        print_json({**_with_words(as_json(found, files), ground.say), "agentHome": problems_json(problems, ground.say)})
     else:
-        for row in (*_rows(found, files, ground.say), *_told(problems, ground.say)):
+        for row in (*_rows(found, files, ground.say), *told(problems, ground.say)):
             print(row)
     return _code(found)
 
 
-def _typed(ground: _Ground, name: str) -> Secret | None:
+def _typed(ground: KeyGround, name: str) -> Secret | None:
     """The token on standard input: asked for by `-`, or read where no name and no settings file say where to look."""
     if name not in ("", "-"):
         return None
-    if name == "-" or not (ground.settings or _at_terminal()):
-        return _read_key(ground.say)
-    if ground.settings and _is_fed():
-        return Secret(text) if (text := _stdin_text()).strip() else None
+    if name == "-" or not (ground.settings or at_terminal()):
+        return read_key(ground.say)
+    if ground.settings and is_fed():
+        return Secret(text) if (text := stdin_text()).strip() else None
     return None
-
-
-def _at_terminal() -> bool:
-    return sys.stdin is None or sys.stdin.isatty()
-
-
-def _is_fed() -> bool:
-    """Whether somebody writes to standard input; one that stays open and silent is not waited for."""
-    import select
-    import stat
-
-    if _at_terminal():
-        return False
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-        return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and bool(select.select([sys.stdin], [], [], 0.3)[0]))
-    except (OSError, ValueError):
-        return False
-
-
-def _read_key(say: Catalogue) -> Secret:
-    """A key from standard input, or typed without being seen at a terminal."""
-    if not _at_terminal():
-        return Secret(_stdin_text())
-    from getpass import getpass
-
-    return Secret(getpass(say("keys.prompt") + " "))
-
-
-def _stdin_text() -> str:
-    data = sys.stdin.buffer.read(MAX_TYPED + 1)
-    if len(data) > MAX_TYPED:
-        raise UsageProblem("keys.too_long")
-    return data.decode("utf-8", "replace")
 
 
 def _code(found: Resolution) -> int:
     error = found.error
     return 0 if error is None else NOTHING_THERE if error.code == "NO_LLM_TOKEN" else 1
-
-
-# Words ----------------------------------------------------------------------------------------------------------------
-
-
-def words_of(problem: Problem, say: Catalogue) -> str:
-    """The sentence of a problem."""
-    values = dict(problem.values)
-    if "reason" in values:
-        values["reason"] = say(f"keys.reason.{values['reason']}")
-    return visible(say(problem.words, **values))
-
-
-def _problems(problems: Sequence[Problem], say: Catalogue) -> list[JsonObject]:
-    return [{"code": p.code, "level": p.level, "message": words_of(p, say), **p.values} for p in problems]
 
 
 def _with_words(data: JsonObject, say: Catalogue) -> JsonObject:
@@ -191,11 +99,6 @@ def _with_words(data: JsonObject, say: Catalogue) -> JsonObject:
         "warnings": [worded(row) for row in data["warnings"]],
         "error": worded(data["error"]) if data["error"] else None,
     }
-
-
-def _told(problems: Sequence[Problem], say: Catalogue) -> Iterator[str]:
-    for problem in problems:
-        yield f"{problem.level.upper():<5} {words_of(problem, say)}"
 
 
 def _rows(found: Resolution, files: Sequence[Path], say: Catalogue) -> Iterator[str]:
@@ -217,22 +120,18 @@ def _rows(found: Resolution, files: Sequence[Path], say: Catalogue) -> Iterator[
         yield say("keys.row.vars", names=", ".join(found.env_vars))
     if files:
         yield say("keys.row.files", names=", ".join(map(str, files)))
-    refused = [found.error] if found.error else []
-    yield from _told([*(p for p in found.problems if p.level != "fail"), *refused], say)
-
-
-def _print_json(value: JsonObject | list[JsonObject]) -> None:
-    print(json.dumps(value, ensure_ascii=False))
+    why = [found.error] if found.error else []
+    yield from told([*(p for p in found.problems if p.level != "fail"), *why], say)
 
 
 # List, set, remove ----------------------------------------------------------------------------------------------------
 
 
-def _list(ground: _Ground, words: Sequence[str]) -> int:
-    _only(words, 0)
+def _list(ground: KeyGround, words: Sequence[str]) -> int:
+    only_word(words, 0)
     found = list(listed(ground.layers()))
     if ground.options.as_json:
-        _print_json(
+        print_json(
             [
                 {
                     "variable": row.variable,
@@ -240,7 +139,7 @@ def _list(ground: _Ground, words: Sequence[str]) -> int:
                     "token": row.detection.masked,
                     "provider": row.provider,
                     "confidence": row.detection.confidence,
-                    "warnings": _problems(row.problems, ground.say),
+                    "warnings": problems_json(row.problems, ground.say),
                 }
                 for row in found
             ]
@@ -253,28 +152,26 @@ def _list(ground: _Ground, words: Sequence[str]) -> int:
     return 0 if found else NOTHING_THERE
 
 
-def _set(ground: _Ground, words: Sequence[str]) -> int:
+def _set(ground: KeyGround, words: Sequence[str]) -> int:
     """Keep a key under the named variable, or under the usual one of the provider that it shows."""
-    name = _only(words, 1).removeprefix("-")
-    token = _read_key(ground.say)
+    name = only_word(words, 1).removeprefix("-")
+    token = read_key(ground.say)
     found = look_up(ground.request(name, token))
     name = name or suggested_variable(found) or ""
-    if found.detection.error or not name:
-        for row in _told([found.error] if found.error else [], ground.say):
-            print(row, file=sys.stderr)
-        return 1
+    if found.detection.error or not name or (found.error and found.error.code == "VARIABLE_CONFLICT"):
+        return refused([found.error] if found.error else [], ground.say)
     kept = ground.vault.set(name, token)
     where = ground.say(f"keys.keeper.{kept.keeper}")
     print(ground.say("keys.kept", name=kept.name, token=kept.masked, where=where))
     for row in _rows(found, (), ground.say):
         print(row)
-    if _at_terminal() and found.error is None:
+    if at_terminal() and found.error is None:
         _try(ground, found)  # a person wants to know whether it works; the key is kept either way
     return 0
 
 
-def _remove(ground: _Ground, words: Sequence[str]) -> int:
-    name = _only(words, 1)
+def _remove(ground: KeyGround, words: Sequence[str]) -> int:
+    name = only_word(words, 1)
     if not name or name == "-":
         raise wrong_words("keys")
     if not ground.vault.remove(name):
@@ -286,16 +183,16 @@ def _remove(ground: _Ground, words: Sequence[str]) -> int:
 # Check ----------------------------------------------------------------------------------------------------------------
 
 
-def _check(ground: _Ground, words: Sequence[str]) -> int:
+def _check(ground: KeyGround, words: Sequence[str]) -> int:
     """Ask the provider for its models with the key that is meant; a refusal is explained. A refused key is not sent."""
-    name = _only(words, 1)
-    found = look_up(ground.request("" if name == "-" else name, _read_key(ground.say) if name == "-" else None))
+    name = only_word(words, 1)
+    found = look_up(ground.request("" if name == "-" else name, read_key(ground.say) if name == "-" else None))
     if found.error or found.key is None:
-        return _refused(found.problems, ground.say)
+        return refused(found.problems, ground.say)
     return _try(ground, found)
 
 
-def _try(ground: _Ground, found: Resolution) -> int:
+def _try(ground: KeyGround, found: Resolution) -> int:
     """One call with the key, to where the vote sends it; the exit code."""
     import asyncio
 
@@ -312,7 +209,7 @@ def _try(ground: _Ground, found: Resolution) -> int:
     except ModelFailed as failed:
         return _check_failed(ground, found, failed.failure)
     if ground.options.as_json:
-        _print_json({"provider": found.provider, "host": found.host, "ok": True, "models": len(models)})
+        print_json({"provider": found.provider, "host": found.host, "ok": True, "models": len(models)})
     else:
         print(ground.say("keys.check_ok", host=found.host, count=len(models)))
     return 0
@@ -333,96 +230,26 @@ def _target(found: Resolution) -> Endpoint | None:
     return next((endpoint for endpoint in endpoints if endpoint.name == found.provider), None)
 
 
-def _check_failed(ground: _Ground, found: Resolution, failure: Failure) -> int:
-    refused = failure.kind == "auth" and found.key is not None
-    why = after_refusal(found.key, found.base_url) if refused and found.key else None
+def _check_failed(ground: KeyGround, found: Resolution, failure: Failure) -> int:
+    why = after_refusal(found.key, found.base_url) if failure.kind == "auth" and found.key else None
     what = ground.say(f"failure.{failure.kind}", host=found.host, status=failure.status, model="")
     if ground.options.as_json:
         row: JsonObject = {"provider": found.provider, "host": found.host, "ok": False, "models": 0}
         row |= {"failure": failure.kind, "status": failure.status, "message": what}
-        _print_json({**row, "why": _problems([why], ground.say)[0] if why else None})
+        print_json({**row, "why": problems_json([why], ground.say)[0] if why else None})
     else:
         print(visible(ground.say("keys.check_failed", host=found.host, what=what)), file=sys.stderr)
-        for line in _told([why] if why else [], ground.say):
+        for line in told([why] if why else [], ground.say):
             print(line, file=sys.stderr)
     return 1
 
 
-# Agents of Hermes -----------------------------------------------------------------------------------------------------
-
-
-def _hermes(ground: _Ground, words: Sequence[str]) -> int:
-    """Write an agent's home, or show masked what would change."""
-    if len(words) > 1:
-        raise wrong_words("keys")
-    agent = words[0] if words else ""
-    home = ground.home(agent)
-    request = ground.request(agent=agent or (agent_of(ground.settings.name) if ground.settings else "") or CENTRAL)
-    found = look_up(request)
-    if home.path is None or found.error:
-        return _refused([*home.problems, *found.problems], ground.say)
-    folder = Path(home.path)
-    model = next((m for layer in request.layers if (m := layer.values.get(MODEL_VAR, ""))), "")
-    act = hermes.plan if ground.options.dry_run else hermes.write
-    planned = act(found, folder, model)
-    for change in planned.changes:
-        print(visible(str(change.path)))
-        for line in change.shown():
-            print(f"  {visible(line)}")
-    for row in _told((*home.problems, *found.warnings, *planned.problems), ground.say):
-        print(row, file=sys.stderr)
-    return 1 if planned.error else 0
-
-
-def _refused(problems: Sequence[Problem], say: Catalogue) -> int:
-    for row in _told(problems, say):
-        print(row, file=sys.stderr)
-    return NOTHING_THERE if any(problem.code == "NO_LLM_TOKEN" for problem in problems) else 1
-
-
-def _migrate(ground: _Ground, words: Sequence[str]) -> int:
-    """Move old homes out of this workspace, or list what would move. Exit codes 0, 1 and 2 (C4.05)."""
-    if words:
-        raise wrong_words("keys")
-    root = agents_root(ground.env, str(ground.launch))
-    if root is None:
-        return _refused([Problem("NO_HOME", "fail")], ground.say)
-    act = migrate.preview if ground.options.dry_run else migrate.migrate
-    done = act(ground.launch, Path(root))
-    if ground.options.as_json:
-        _print_json([_move_json(move, ground.say) for move in done.moves])
-        return done.code
-    for move in done.moves:
-        print(
-            visible(ground.say("keys.move", n=len(move.files), source=move.source, target=move.target, size=move.size))
-        )
-        for name in move.conflicts:
-            print(visible(ground.say("keys.move_conflict", name=name)))
-        for row in _told(move.problems, ground.say):
-            print(row, file=sys.stderr)
-    if not done.moves:
-        print(ground.say("keys.nothing_to_move"))
-    return done.code
-
-
-def _move_json(move: migrate.Move, say: Catalogue) -> JsonObject:
-    return {
-        "agent": move.agent,
-        "source": str(move.source),
-        "target": str(move.target),
-        "files": list(move.files),
-        "bytes": move.size,
-        "conflicts": list(move.conflicts),
-        "problems": _problems(move.problems, say),
-    }
-
-
-_ACTIONS: dict[str, Callable[[_Ground, Sequence[str]], int]] = {
+_ACTIONS: dict[str, Callable[[KeyGround, Sequence[str]], int]] = {
     "explain": _explain,
     "list": _list,
     "set": _set,
     "remove": _remove,
     "check": _check,
-    "hermes": _hermes,
-    "migrate": _migrate,
+    "hermes": write_home,
+    "migrate": migrate_homes,
 }
