@@ -50,6 +50,9 @@ def upper_estimate(text: str) -> int:
 class TokenCounter:
     """The exact `Counter`. Counts are remembered by the text's hash; the texts themselves are not kept.
 
+    Exact for the characters of Unicode 14: which of the newer ones are letters depends on the tables that the splitting
+    rule is compiled with, in tiktoken as here.
+
     Safe to use from several threads. Text that looks like a special token counts as ordinary text; a lone surrogate,
     which no request can carry, counts as `?`.
     """

