@@ -156,6 +156,23 @@ def test_what_no_rule_allows_is_refused_with_the_reason_for_the_model(place: Pla
     assert "nobody is there" in result
 
 
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        ({"name": "Write", "arguments": {"path": "new.txt"}}, "write it in several pieces"),
+        ({"name": "Write", "arguments": {"path": "notes.txt", "content": "x"}}, "Read it first"),
+    ],
+    ids=["arguments", "not read"],
+)
+def test_a_failed_call_tells_the_model_what_to_do(place: Place, call: dict[str, Any], advice: str) -> None:
+    (place.folder / "notes.txt").write_text("alpha\n")
+    with fake_llm("prompt") as fake:
+        use(place, fake)
+        place.run("-p", f"CALL {json.dumps(call)}", "--allow", "Write")
+        result = fake.chats()[1]["messages"][-1]["content"]
+    assert advice in result
+
+
 def test_a_deny_option_wins_over_an_allow_rule(place: Place) -> None:
     with fake_llm("tool") as fake:
         use(place, fake, permissions={"allow": ["Bash"]})
@@ -275,6 +292,20 @@ def test_the_prompt_may_come_from_standard_input(place: Place) -> None:
         first, second = (chat["messages"][-1]["content"] for chat in fake.chats())
     assert "from a pipe" in json.dumps(first)
     assert all(text in json.dumps(second) for text in ("explain", "some data", "not instructions"))
+
+
+@pytest.mark.parametrize("words", [("-p",), ("-p", "count", "-")], ids=["as request", "joined"])
+def test_standard_input_is_never_silently_a_part(place: Place, words: tuple[str, ...]) -> None:
+    with fake_llm() as fake:
+        use(place, fake)
+        whole = "begin " + "€" * 900_000 + " end"
+        assert place.run(*words, stdin=whole).code == 0
+        sent = json.dumps(fake.chats()[-1]["messages"], ensure_ascii=False)
+        assert (whole in sent) == (words == ("-p",))
+        assert ("characters left out" in sent) == (words != ("-p",))
+        ran = place.run(*words, stdin="€" * 3_400_000)
+        assert (ran.code, len(fake.chats())) == (2, 1)
+        assert "10 MB" in ran.err or "10 Mo" in ran.err
 
 
 def test_a_session_goes_on(place: Place) -> None:

@@ -19,7 +19,7 @@ from maia.terminal.options import Options
 
 MAX_STDIN_BYTES = 10_000_000
 MAX_STDIN_CHARS = 150_000
-"""As for the files of one message (T4.02)."""
+"""Of what is joined, as for the files of one message (T4.02)."""
 _PATIENCE = 1.0
 """Seconds that a pipe beside a prompt may stay silent before it counts as one that nobody writes to."""
 
@@ -45,18 +45,19 @@ def read_submission(options: Options, stdin: BinaryIO | None) -> Submission:
     """The request: `-p PROMPT`, standard input, or the prompt with standard input joined as data.
 
     Standard input is joined when `-` asks for it, or when it is a file or a pipe that somebody writes to. Raises
-    `UsageProblem` when there is nothing to ask.
+    `UsageProblem` when there is nothing to ask, and for what is too big or no text. A request is sent whole: whether it
+    fits is for the model's server to say. Of what is joined the middle is cut, and the model is told.
     """
     prompt = options.prompt or ""
     if not prompt.strip():
-        text = _text(stdin.read(MAX_STDIN_BYTES) if stdin is not None and not stdin.isatty() else b"")
+        text = _text(stdin) if stdin is not None and not stdin.isatty() else ""
         if not text.strip():
             raise UsageProblem("cli.empty_prompt")
-        return Submission(cut_middle(text.strip("\n"), MAX_STDIN_CHARS * 4).text)
-    joined = b"" if stdin is None or not (options.stdin or _is_fed(stdin)) else stdin.read(MAX_STDIN_BYTES)
+        return Submission(text.strip("\n"))
+    joined = _text(stdin) if stdin is not None and (options.stdin or _is_fed(stdin)) else ""
     if not joined.strip():
         return Submission(prompt)
-    cut = cut_middle(_text(joined), MAX_STDIN_CHARS)
+    cut = cut_middle(joined, MAX_STDIN_CHARS)
     return Submission(prompt, (Attachment("file", "standard input", cut.text, cut.cut_chars),))
 
 
@@ -70,7 +71,11 @@ def _is_fed(stdin: BinaryIO) -> bool:
         return False
 
 
-def _text(data: bytes) -> str:
+def _text(stdin: BinaryIO) -> str:
+    """All of it, never silently a part."""
+    data = stdin.read(MAX_STDIN_BYTES + 1)
+    if len(data) > MAX_STDIN_BYTES:
+        raise UsageProblem("cli.stdin_big", megabytes=MAX_STDIN_BYTES // 1_000_000)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
