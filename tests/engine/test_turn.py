@@ -41,6 +41,7 @@ from maia.core.types import (
     UserMessage,
     Verdict,
 )
+from maia.engine.export import markdown
 from tests.engine.doubles import (
     FakeJudge,
     FakeTool,
@@ -398,6 +399,11 @@ async def test_a_model_that_goes_round_in_circles_is_told_what_was_asked(tmp_pat
     reminders = [event.text for event in events if isinstance(event, Reminded)]
     assert len(reminders) == 1
     assert "what is in x?" in reminders[0]
+    assert [message.reminder for message in talk.transcript.messages() if isinstance(message, UserMessage)] == [
+        False,
+        True,
+    ]
+    assert "## maia" in markdown(talk.transcript, "x")
 
 
 async def test_a_call_repeated_until_something_changes_is_left_alone(tmp_path: Path) -> None:

@@ -75,9 +75,13 @@ AssistantPart: TypeAlias = TextPart | ReasoningPart | ToolCallPart
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What the person sent, with what was joined to it (`!` results, `@` files)."""
+    """What the person sent, with what was joined to it (`!` results, `@` files).
+
+    A `reminder` was not sent by the person: the engine told the model something in the user's role.
+    """
 
     parts: tuple[UserPart, ...]
+    reminder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

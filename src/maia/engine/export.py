@@ -57,7 +57,7 @@ def _blocks(messages: tuple[Message, ...]) -> Iterator[str]:
     for message in messages:
         match message:
             case UserMessage():
-                yield "## User"
+                yield "## maia" if message.reminder else "## User"
                 yield from (part.text for part in message.parts if isinstance(part, TextPart))
             case AssistantMessage():
                 yield f"## {message.model or 'Assistant'}"

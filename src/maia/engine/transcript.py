@@ -110,7 +110,7 @@ class Transcript:
                 self._say(user_parts(event))
             case Reminded():
                 self._close()
-                self._say((TextPart(event.text),))
+                self._say((TextPart(event.text),), reminder=True)
             case TextDelta():
                 self._open_text.append(event.text)
             case Answered():
@@ -136,12 +136,12 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _say(self, parts: tuple[TextPart, ...]) -> None:
+    def _say(self, parts: tuple[TextPart, ...], *, reminder: bool = False) -> None:
         last = self._messages[-1] if self._messages else None
         if isinstance(last, UserMessage):
-            self._messages[-1] = UserMessage((*last.parts, *parts))
+            self._messages[-1] = UserMessage((*last.parts, *parts), last.reminder and reminder)
         else:
-            self._messages.append(UserMessage(parts))
+            self._messages.append(UserMessage(parts, reminder))
 
     def _answered(self, event: Answered) -> None:
         self._open_text.clear()

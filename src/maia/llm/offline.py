@@ -145,6 +145,8 @@ class _Conversation:
         results: list[Sequence[ToolResultPart]] = []
         for message in messages:
             match message:
+                case UserMessage(reminder=True):
+                    pass
                 case UserMessage():
                     asked.append(_request_in(message))
                     results = []

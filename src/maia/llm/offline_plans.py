@@ -25,6 +25,7 @@ from maia.llm.offline_results import (
 from maia.llm.offline_steps import (
     Call,
     CannotGoOn,
+    Known,
     Plan,
     Scene,
     bullets,
@@ -34,15 +35,17 @@ from maia.llm.offline_steps import (
     quoted,
     read_text,
     try_calls,
+    without_rereading,
 )
 
 
 def carry_out(wishes: Sequence[Wish], scene: Scene) -> Plan:
     """All wishes in order. The first that fails ends the turn, with the answers so far."""
     answers: list[str] = []
+    known: Known = []
     for wish in wishes:
         try:
-            answers.append((yield from _PLANS[wish.kind](wish, scene)))
+            answers.append((yield from without_rereading(_PLANS[wish.kind](wish, scene), known)))
         except CannotGoOn as end:
             answers.append(str(end))
             break

@@ -135,14 +135,15 @@ def _filled(kind: WishKind, lang: Lang | None, groups: dict[str, str]) -> Wish:
     """`path2` is another place for `path`: digits at the end of a group's name say nothing."""
     values = {name.rstrip("0123456789"): value for name, value in groups.items()}
     text = "date" if "date" in values else values.get("command") or values.get("text", "")
+    path, first, last = _with_lines(_clean_path(values.get("path") or values.get("name") or ""))
     return Wish(
         kind,
         lang,
-        path=_clean_path(values.get("path") or values.get("name") or ""),
+        path=path,
         text=text.strip() if kind in ("todo", "run") and not _is_code(text) else unquoted(text),
         new=_clean_path(values["new"]) if kind == "rename" else unquoted(values.get("new", "")),
-        first=int(values.get("first", 0)),
-        last=int(values.get("last", 0)),
+        first=int(values.get("first", first)),
+        last=int(values.get("last", last)),
         prints="prints" in values,
     )
 
@@ -159,6 +160,12 @@ def _clean_path(raw: str) -> str:
     if bare != path or not path.strip("./"):
         return bare
     return path.rstrip(".,;:!?)")
+
+
+def _with_lines(path: str) -> tuple[str, int, int]:
+    """`a.py:12-30`, `a.py:12` and `a.py#L12` as mentions write lines: the path, the first and the last line, else 0."""
+    found = re.fullmatch(r"(.+?)(?::|#L)(\d{1,9})(?:-L?(\d{1,9}))?", path)
+    return (found[1], int(found[2]), int(found[3] or found[2])) if found else (path, 0, 0)
 
 
 def _pieces(text: str) -> Iterator[str]:

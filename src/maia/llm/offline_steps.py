@@ -44,6 +44,8 @@ class Scene:
 
 Results: TypeAlias = Sequence[ToolResultPart]
 Plan: TypeAlias = Generator[Step, Results, str]
+Known: TypeAlias = list[tuple[Call, ToolResultPart]]
+"""Reads that succeeded, with their results, since the last step that may have changed anything."""
 
 
 class CannotGoOn(Exception):
@@ -74,6 +76,23 @@ def checked(scene: Scene, result: ToolResultPart) -> str:
 def read_text(scene: Scene, path: str, text: str = "", **arguments: int) -> Generator[Step, Results, str]:
     """Read a file, which must succeed; its own text."""
     return file_text((yield from do(scene, text, "Read", path=path, **arguments)))
+
+
+def without_rereading(plan: Plan, known: Known) -> Plan:
+    """The plan, where a read that was just made is answered from `known` instead of being asked for again."""
+    try:
+        step = next(plan)
+        while True:
+            results: Results = [result for call, result in known if step.calls == (call,)]
+            if not results:
+                results = yield step
+                if any(call.name != "Read" for call in step.calls):
+                    known.clear()
+                pairs = zip(step.calls, results, strict=True)
+                known += [(call, result) for call, result in pairs if call.name == "Read" and not result.is_error]
+            step = plan.send(results)
+    except StopIteration as end:
+        return end.value
 
 
 def quoted(text: str) -> str:

@@ -286,6 +286,11 @@ PLAYS = {
         ['Read {"path": "notes.txt"}', 'Bash {"command": "pwd"}'],
         "ran pwd",
     ),
+    "a file that was just read": (
+        "read notes.txt then replace 'two' with '2' in notes.txt",
+        ['Read {"path": "notes.txt"}', 'Edit {"path": "notes.txt", "old_string": "two", "new_string": "2"}'],
+        "/undo",
+    ),
     "greeting": ("hello", [], "no language model"),
     "help": ("help", [], "**Search**"),
     "unknown": ("write me a poem", [], 'did not understand "write me a poem"'),
@@ -306,6 +311,14 @@ def test_a_refused_tool_ends_in_an_answer_that_gives_the_reason(request_: str) -
     assert text
     if made:
         assert "was refused: deny" in text
+
+
+def test_what_the_engine_reminds_of_is_no_request() -> None:
+    asked = UserMessage((TextPart("read notes.txt"),))
+    said = answer([asked])
+    results = ToolMessage(tuple(ToolResultPart(call.call_id, call.name, *tool(call)) for call in calls_of(said)))
+    reminder = UserMessage((TextPart("You made the same call as before."),), reminder=True)
+    assert answer([asked, said, results, reminder]) == answer([asked, said, results])
 
 
 def test_a_later_wish_is_not_tried_after_one_that_failed() -> None:
