@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions import globs
 from maia.permissions.decide_path import restricting
-from maia.permissions.paths import Place, target
+from maia.permissions.paths import Place, Target, target
 from maia.permissions.reasons import by_rule
 from maia.permissions.rules import RuleSet
 from maia.permissions.script import Command, Word
+from maia.permissions.shell_git import without_global_options
 from maia.permissions.shell_inner import program_name
+
+MAX_FOUND = 500
+MAX_GLOB_FOLDERS = 2
+"""A glob over more folders than these, or more files than those, is not followed on the disk."""
 
 READERS = frozenset(
     [
@@ -106,6 +116,17 @@ READERS = frozenset(
         "look",
         "strings",
         "hd",
+        "expand",
+        "unexpand",
+        "zstd",
+        "lz4",
+        "basenc",
+        "uuencode",
+        "ar",
+        "7z",
+        "code",
+        "most",
+        "xargs",
         "ed",
         "pbcopy",
         "xclip",
@@ -128,6 +149,7 @@ WRITERS = frozenset(
         "unlink",
         "shred",
         "rmdir",
+        "mkdir",
         "chmod",
         "chown",
         "chgrp",
@@ -154,41 +176,105 @@ WRITERS = frozenset(
         "gunzip",
     ]
 )
+_GIT_READS = frozenset(
+    {"show", "diff", "blame", "annotate", "cat-file", "hash-object", "log", "grep", "difftool", "add", "archive"}
+)
+_GIT_WRITES = frozenset({"checkout", "restore", "rm", "mv", "clean", "apply"})
 _PREFIXED = re.compile(r"(?:if|of|--?[\w-]+)=(.+)|@(.+)|-[A-Za-z](?=[./~])(.+)", re.DOTALL)
 
 
-def operand_parts(command: Command, rules: RuleSet, place: Place) -> list[DecisionPart]:
-    """Deny and ask parts for operands that name a file under such a rule; empty where no file rule is in force."""
+def operand_parts(command: Command, line: str, rules: RuleSet, place: Place) -> list[DecisionPart]:
+    """Deny and ask parts for operands that name a file under such a rule; empty where no file rule is in force.
+
+    An operand that only exists at run time asks where the `line` names such a file anywhere (`echo .env | xargs cat`).
+    """
     strict = [
         rule for rule in rules.rules
         if rule.verdict is not Verdict.ALLOW and rule.pattern and rule.tool in ("Read", "Write", "Edit", "Redirect")
     ]  # fmt: skip
     if not strict or not command.words:
         return []
-    name = program_name(command.program)
-    tools = [tool for tool, names in (("Read", READERS), ("Redirect", WRITERS)) if name in names]
+    tools, words = _tools_of(command)
     if not tools:
         return []
-    for word in command.words[1:]:
+    for word in words:
         part = _operand(command, word, tools, strict, place)
         if part is not None:
             return [part]
+    if command.folders and not all(word.literal for word in words):
+        return _named_elsewhere(command, line, tools, strict, place)
     return []
+
+
+_NAME_IN_LINE = re.compile(r"[^\s'\"=;|&<>(){}]+")
+
+
+def _named_elsewhere(
+    command: Command, line: str, tools: list[str], strict: list[Rule], place: Place
+) -> list[DecisionPart]:
+    for name in dict.fromkeys(_NAME_IN_LINE.findall(line)):
+        path = target(name, place)
+        for tool in tools:
+            if rule := restricting(tool, path, strict, place):
+                reason = Reason("perm.may_match", {"rule": rule.text})
+                return [DecisionPart(command.shown, Verdict.ASK, rule, reason)]
+    return []
+
+
+def _tools_of(command: Command) -> tuple[list[str], tuple[Word, ...]]:
+    """As which tools the command uses its operands, and these."""
+    name, words = program_name(command.program), command.words[1:]
+    reads, writes = name in READERS, name in WRITERS
+    if name == "git":
+        words = without_global_options(command.words)[0][1:]
+        subcommand = words[0].text if words else ""
+        reads, writes, words = subcommand in _GIT_READS, subcommand in _GIT_WRITES, words[1:]
+        words = tuple(_without_revision(word) for word in words)
+    elif code := _written_by_code(name, words):
+        writes, words = True, (*words, *code)
+    return [tool for tool, used in (("Read", reads), ("Redirect", writes)) if used], words
+
+
+_FIND_WRITES = ("-fprint", "-fprint0", "-fprintf", "-fls")
+
+
+def _written_by_code(name: str, words: tuple[Word, ...]) -> list[Word]:
+    """Files that a program given as an argument names: each text of awk's, what stands behind sed's `w`."""
+    if name == "find":
+        return [after for word, after in pairwise(words) if word.text in _FIND_WRITES]
+    pattern = {"awk": r'"([^"]+)"', "sed": r"w[ \t]+([^\n]+)"}.get(name.removeprefix("g").removeprefix("m"))
+    names = [found for word in words for found in re.findall(pattern, word.text)] if pattern else []
+    return [Word(found, found, pattern=found) for found in names]
+
+
+def _without_revision(word: Word) -> Word:
+    """`HEAD:a/b` and `:a/b` name the file `a/b`."""
+    revision, colon, path = word.text.partition(":")
+    return replace(word, text=path) if colon and "/" not in revision[:1] and path else word
 
 
 def _operand(command: Command, word: Word, tools: list[str], strict: list[Rule], place: Place) -> DecisionPart | None:
     text = _path_in(word.text)
     if not text:
         return None
-    for folder in sorted(command.folders or {""}):
+    for folder in sorted({""} if command.folders is None else command.folders):
         path = target(text, place, folder)
+        ordered = sorted(strict, key=lambda rule: -rule.verdict)
         for tool in tools:
-            ordered = sorted(strict, key=lambda rule: -rule.verdict)
-            if rule := restricting(tool, path, ordered, place):
-                return DecisionPart(command.shown, rule.verdict, rule, by_rule(rule))
+            for one in (path, *_found(text, path, place)) if word.glob else (path,):
+                if rule := restricting(tool, one, ordered, place):
+                    return DecisionPart(command.shown, rule.verdict, rule, by_rule(rule))
         if word.glob and (rule := _globbed(word.text, folder, strict, place)):
             return DecisionPart(command.shown, Verdict.ASK, rule, Reason("perm.may_match", {"rule": rule.text}))
     return None
+
+
+def _found(text: str, path: Target, place: Place) -> Iterator[Target]:
+    """What a shell glob finds on the disk now. One with wildcards in many folders is not followed."""
+    if sum(any(char in name for char in "*?[") for name in text.split("/")) > MAX_GLOB_FOLDERS:
+        return
+    for found in itertools.islice(glob.iglob(path.given), MAX_FOUND):
+        yield target(found, place)
 
 
 def _path_in(text: str) -> str:
@@ -200,13 +286,13 @@ def _path_in(text: str) -> str:
 
 def _globbed(text: str, folder: str, strict: list[Rule], place: Place) -> Rule | None:
     """A rule for one file that a shell glob could expand to; a leading star leaves out hidden ones, as in the shell."""
-    glob = globs.compiled(target(text, place, folder).given, fold_case=place.fold_case)
+    pattern = globs.compiled(target(text, place, folder).given, fold_case=place.fold_case)
     for rule in strict:
-        pattern = rule.pattern or ""
-        if not globs.is_literal(pattern):
+        written = rule.pattern or ""
+        if not globs.is_literal(written):
             continue
-        named = target(globs.literal_folder(pattern), place).given
+        named = target(globs.literal_folder(written), place).given
         hidden = named.rpartition("/")[2].startswith(".") and text.rpartition("/")[2][:1] in "*?["
-        if not hidden and glob.match(named):
+        if not hidden and pattern.match(named):
             return rule
     return None

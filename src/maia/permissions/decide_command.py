@@ -122,10 +122,11 @@ class _CommandJudge:
         strict = self._strict(command)
         if strict is not None:
             return [strict, *inner]
-        files = operand_parts(command, self.rules, self.place)
+        files = operand_parts(command, self.line, self.rules, self.place)
         own = self._own(command, inner)
         if own.verdict is Verdict.ALLOW and own.rule is not None and self._covers_inner(own.rule, command):
-            inner = [part for part in inner if part.reason is not NO_RULE]
+            remote = command.wrap == "remote"
+            inner = [part for part in inner if part.rule is not None or not (remote or part.reason is NO_RULE)]
         return [own, *files, *inner]
 
     def _strict(self, command: Command) -> DecisionPart | None:
@@ -176,18 +177,31 @@ class _CommandJudge:
 
     def _covers_inner(self, rule: Rule, command: Command) -> bool:
         """Whether the rule that covers a wrapper also covers what it runs."""
-        if is_bare(rule) or rule is self.whole or command.wrap == "runner":
+        if is_bare(rule) or rule is self.whole or command.wrap in ("runner", "remote"):
             return True
         return bool(command.children) and all(spells_program(rule, child) for child in command.children)
 
     def _is_neutral(self, command: Command) -> bool:
+        if command.program == "exec" and len(command.words) == 1 and not command.barriers:
+            return True  # nothing but redirections, which are judged as such
         if command.barriers or command.wrap:
             return False
         if not command.words or command.program in NEUTRAL:
             return True
         if command.program == "command" and len(command.words) > 1 and command.words[1].text in ("-v", "-V"):
             return True
-        return command.program == "cd" and self._stays_inside(command)
+        if command.program == "popd" or (command.program == "cd" and [w.text for w in command.words[1:]] == ["-"]):
+            return self._goes_back(command)
+        return command.program in ("cd", "pushd") and self._stays_inside(command)
+
+    def _goes_back(self, command: Command) -> bool:
+        """Whether it leads to a folder where the same line was before, which was judged there."""
+        for earlier in self.script.commands:
+            if earlier is command:
+                return False
+            if earlier.program in ("cd", "pushd"):
+                return len(command.words) <= 2
+        return False
 
     def _stays_inside(self, command: Command) -> bool:
         goal = cd_goal(command)

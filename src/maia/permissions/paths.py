@@ -59,6 +59,8 @@ def _home(path: str, home: str) -> str:
     user, slash, rest = path.partition("/")
     if user == "~":
         return home + slash + rest
+    if user == "~+":
+        return "." + slash + rest
     try:
         expanded = os.path.expanduser(user)
     except (OSError, ValueError, KeyError):
@@ -66,17 +68,14 @@ def _home(path: str, home: str) -> str:
     return expanded + slash + rest if expanded != user else path
 
 
-_OWN_FOLDER = ("/proc/self/cwd", "/proc/thread-self/cwd")
-
-
 def _special(path: str, base: str) -> str:
-    """`/proc/self/cwd` is the folder of the process that opens it, which is not this one."""
+    """`/proc/self/cwd` and `/proc/$$/cwd` are the folder of the process that opens them, which is not this one."""
     if not path.startswith("/proc/"):
         return path
     tidied = _tidy(path)
-    for own in _OWN_FOLDER:
-        if tidied == own or tidied.startswith(own + "/"):
-            return base + tidied[len(own) :]
+    names = tidied.split("/")
+    if len(names) > 3 and names[3] == "cwd" and not names[2].isdigit():
+        return "/".join((base, *names[4:]))
     return path
 
 

@@ -8,7 +8,10 @@ from typing import Literal, TypeAlias
 from maia.permissions.wildcard import SEP
 
 Folders: TypeAlias = "frozenset[str] | None"
-"""Where a command may run: folders relative to the script's start ("" is the start itself), or None when unknown."""
+"""Where a command may run: folders relative to the script's start ("" is the start itself), or None when unknown.
+
+None at all means that it runs on another machine.
+"""
 
 BarrierKind: TypeAlias = Literal[
     "firm",  # no allow covers it, not even a bare one (T6.05, a script that cannot be read)
@@ -67,6 +70,7 @@ WrapKind: TypeAlias = Literal[
     "clear",  # changes nothing about what the inner command is: the inner one alone needs a rule (`timeout`)
     "strong",  # changes who or how: both need rules, or one that spells both out (`sudo`)
     "runner",  # starts programs of a project: a rule for it covers what it runs (`uv run`)
+    "remote",  # runs it elsewhere: as a runner, and neither files nor riddles over there concern this machine (`ssh`)
 ]
 
 

@@ -56,7 +56,7 @@ def command_of(
 
 
 def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer: int) -> Found:
-    folders = outer.folders if not inner.elsewhere else None
+    folders = frozenset[str]() if inner.kind == "remote" else None if inner.elsewhere else outer.folders
     children: list[Command] = []
     redirects: list[Redirect] = []
     barriers: list[Barrier] = []
@@ -76,6 +76,8 @@ def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer:
         barriers += script.barriers
         functions |= script.functions
     command = Command(outer.words, outer.assignments, outer.folders, outer.barriers, outer.wrap, tuple(children))
+    if inner.kind == "remote":
+        return Found(command)
     return Found(command, tuple(redirects), tuple(barriers), frozenset(functions))
 
 

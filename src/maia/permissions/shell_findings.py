@@ -117,10 +117,10 @@ class Findings:
         while command.program in ("command", "builtin") and len(command.children) == 1:
             command = command.children[0]
         program = command.program
-        if program in ("pushd", "popd", "eval", "source", ".") or program in self.functions:
+        if program in ("popd", "eval", "source", ".") or program in self.functions:
             moves = program not in self.functions or CD.search(self.data) is not None
             return After(None, None) if moves else After(folders, folders)
-        if program != "cd":
+        if program not in ("cd", "pushd"):
             return After(folders, folders)
         goal = cd_goal(command)
         return After(None if goal is None else entered(folders, goal), folders)

@@ -78,6 +78,7 @@ _TABLE: dict[str, _Row] = {
     "ncat": _Row(runs="-e -c --exec --sh-exec --lua-exec", values="Iiqpswx"),
     "at": _Row(runs="-f"), "tmux": _Row(), "mapfile": _Row(codes="-C"), "readarray": _Row(codes="-C"),
     "hash": _Row(runs="-p"), "compgen": _Row(runs="-C -F"), "complete": _Row(runs="-C -F"),
+    "nodemon": _Row(runs="-x --exec", values="ewi"), "watchmedo": _Row(runs="-c --command", values="pi"),
     "enable": _Row(runs="-f -n -d"),
 }  # fmt: skip
 

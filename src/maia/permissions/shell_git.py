@@ -126,8 +126,14 @@ def _config_hazards(rest: Words) -> list[Barrier]:
 def without_global_options(words: Words) -> tuple[Words, bool]:
     """`git -C dir --no-pager push` as `git push`; the flag says that nothing but harmless options were left out."""
     parsed = options(words[1:], _GLOBAL)
-    harmless = all(name in _QUIET for name, _ in parsed.found) and parsed.unknown is None
+    quiet = all(name in _QUIET or (name == "C" and _below(value)) for name, value in parsed.found)
+    harmless = quiet and parsed.unknown is None
     return (words[0], *parsed.rest), harmless
+
+
+def _below(folder: Word | None) -> bool:
+    """Whether `-C` goes no further than `cd` may without a rule."""
+    return folder is not None and folder.fixed and not folder.text.startswith(("/", "~")) and ".." not in folder.text
 
 
 _QUIET = frozenset(

@@ -40,6 +40,10 @@ RUNNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "aws-vault": (("exec",), "* d: duration="),
     "ip": (("netns exec",), "*"),
     "git": (("bisect run",), "*"),
+    "perf": (("stat", "record", "trace"), "* e: o: p: t: F: c: C: r: G: event= output= repeat="),
+    "lerna": (("exec",), "* scope= ignore= concurrency="),
+    "nx": (("exec",), "* project= projects="),
+    "tox": (("exec",), "* e: c:"),
 }  # fmt: skip
 
 

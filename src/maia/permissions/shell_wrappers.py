@@ -19,6 +19,7 @@ from maia.permissions.shell_inner import (
 )
 from maia.permissions.shell_options import options, spec
 from maia.permissions.shell_plain_wrappers import plain_wrapper
+from maia.permissions.shell_remote import remote
 from maia.permissions.shell_runners import RUNNERS, runner
 from maia.permissions.wildcard import ANY, ONE
 
@@ -29,7 +30,7 @@ def unwrap(words: Words) -> Inner | None:
         return None
     name = program_name(words[0].text)
     reader = _READERS.get(name)
-    return reader(words) if reader else plain_wrapper(words)
+    return reader(words) if reader else plain_wrapper(words) or remote(words)
 
 
 # Wrappers with a grammar of their own
@@ -372,6 +373,7 @@ _READERS: dict[str, _Reader] = {
     "fd": _fd, "fdfind": _fd, "eval": _eval, "trap": _trap, "su": _su, "runuser": _su, "sg": _sg, "watch": _watch,
     "flock": _flock,
     "script": _script, "strace": _strace, "gdb": _gdb, "lldb": _gdb, "rr": _gdb, "parallel": _parallel,
+    "sem": _parallel,
     "hyperfine": _hyperfine,
     **dict.fromkeys(_SHELLS, _shell), **dict.fromkeys(RUNNERS, runner),
 }  # fmt: skip
