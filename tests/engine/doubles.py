@@ -39,9 +39,21 @@ from maia.store.sessions import Sessions
 Script = Iterable[WireEvent | float | BaseException]
 
 
-def say(key: str, /, n: int | None = None, **values: object) -> str:
-    shown = " ".join(f"{name}={value}" for name, value in sorted(values.items()))
-    return f"{key} {shown}".strip() if n is None else f"{key} n={n} {shown}".strip()
+class KeyWords:
+    """Says the key with its values; the keys of `remedies` have one."""
+
+    def __init__(self, *remedies: str) -> None:
+        self._remedies = remedies
+
+    def __call__(self, key: str, /, n: int | None = None, **values: object) -> str:
+        shown = " ".join(f"{name}={value}" for name, value in sorted(values.items()))
+        return f"{key} {shown}".strip() if n is None else f"{key} n={n} {shown}".strip()
+
+    def has(self, key: str) -> bool:
+        return key.removesuffix(".fix") in self._remedies
+
+
+say = KeyWords("tool.argument.bad")
 
 
 SOME = Usage(10, 2)

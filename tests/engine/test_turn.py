@@ -179,6 +179,14 @@ async def test_an_error_or_a_refusal_does_not_touch_the_other_calls(tmp_path: Pa
     assert ended(events).outcome == "finished"
 
 
+async def test_an_error_reaches_the_model_with_its_remedy(tmp_path: Path) -> None:
+    wire = FakeWire(call_answer(call("T", "c1", bad=1)), text_answer("ok"))
+    talk = await opened(conversation(tmp_path, wire, FakeTool("T")))
+    await play(talk, "go")
+    text = "tool.argument.bad received=bad\ntool.argument.bad.fix received=bad"
+    assert wire.requests[1].messages[-1] == ToolMessage((ToolResultPart("c1", "T", text, True),))
+
+
 async def test_questions_come_one_by_one_and_a_session_answer_spares_the_next(tmp_path: Path) -> None:
     open_now = most = 0
 

@@ -29,6 +29,10 @@ class Say(Protocol):
 
     def __call__(self, key: str, /, n: int | None = None, **values: object) -> str: ...
 
+    def has(self, key: str) -> bool:
+        """Whether there is a sentence for this key: a remedy under `key + ".fix"` is there for some only."""
+        ...
+
 
 class Clock(Protocol):
     """Seconds since an arbitrary start, never going back."""

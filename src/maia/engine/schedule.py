@@ -83,7 +83,7 @@ class _Call:
             self.end()
             raise
         except MaiaError as problem:
-            self._finish("failed", self._s.say(problem.key, **problem.values))
+            self._finish("failed", problem_words(problem, self._s.say))
         except Exception as error:
             # A defect in one tool must not end the turn, nor show a traceback to anybody.
             self._finish("failed", self._s.say("turn.tool_crashed", tool=self._call.name, problem=repr(error)))
@@ -150,3 +150,10 @@ class _Call:
                 round(duration, 3),
             )
         )
+
+
+def problem_words(problem: MaiaError, say: Say) -> str:
+    """What the model reads of an error: what happened, and what to do about it where the catalogue says so."""
+    said = say(problem.key, **problem.values)
+    remedy = f"{problem.key}.fix"
+    return f"{said}\n{say(remedy, **problem.values)}" if say.has(remedy) else said

@@ -1,4 +1,4 @@
-"""What the screen needs of a catalogue beside its sentences: the language, and whether a remedy is there."""
+"""What the screen needs of a catalogue beside its sentences: the language."""
 
 from __future__ import annotations
 
@@ -13,8 +13,4 @@ class Words(Say, Protocol):
     @property
     def lang(self) -> str:
         """`fr` or `en`, for numbers and durations."""
-        ...
-
-    def has(self, key: str) -> bool:
-        """Whether there is a sentence for this key."""
         ...
