@@ -134,7 +134,24 @@ def test_a_server_that_fails_its_checks_gives_the_exit_code_1(place: Place) -> N
     assert checks(place, code=1)["address"]["state"] == "fail"
 
 
+def test_the_doctors_findings_stand_in_columns_in_the_readers_language_with_why_and_what_to_do(place: Place) -> None:
+    place.settings(LiteLLM_URL="http://127.0.0.1:9")
+    rows = place.run("doctor", "--lang", "fr").out.splitlines()
+    failed = next(row for row in rows if row.startswith("FAIL"))
+    assert failed.startswith("FAIL  litellm adresse")
+    for words in ("Impossible de joindre 127.0.0.1:9.", "connexion refusée", "→ "):
+        assert words in failed
+    column = failed.index("Impossible")
+    assert all(row[column - 1] == " " and row[column] != " " for row in rows)
+
+
 # maia sessions ------------------------------------------------------------------------------------------------------
+
+
+def test_no_sessions_are_said_to_be_none_beside_an_empty_list(place: Place) -> None:
+    ran = place.run("sessions", "list", "--lang", "fr")
+    assert (ran.code, ran.out, ran.err) == (0, "", "Aucune session n'est enregistrée dans ce dossier.\n")
+    assert place.run("sessions", "list", "--json").json == []
 
 
 def test_sessions_are_listed_shown_and_exported(place: Place) -> None:

@@ -143,9 +143,12 @@ def _list(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
             ]
         )
         return 0
+    if not infos:
+        print(ground.say("screen.no_sessions"), file=sys.stderr)
+    column = max((len(info.name) for info in infos), default=0)
     for info in infos:
         when = strftime("%Y-%m-%d %H:%M", localtime(info.modified))
-        print(f"{info.name}  {when}  {visible(info.title)}")
+        print(f"{info.name:<{column}}  {when}  {visible(info.title)}")
     return 0
 
 
