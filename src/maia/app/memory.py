@@ -67,9 +67,13 @@ class Remembered:
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".models-")
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump(data, file, ensure_ascii=False)
-            os.replace(name, self._path)
+            try:
+                with open(handle, "w", encoding="utf-8") as file:
+                    json.dump(data, file, ensure_ascii=False)
+                os.replace(name, self._path)
+            except OSError:
+                os.unlink(name)
+                raise
 
 
 def _address(endpoint: Endpoint) -> str:
