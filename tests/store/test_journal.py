@@ -100,6 +100,38 @@ def test_two_writers_never_share_a_file(tmp_path: Path) -> None:
     JsonlJournal(tmp_path / "s.jsonl").close()
 
 
+@pytest.mark.parametrize("what", ["the file", "the folder"])
+def test_a_file_that_is_deleted_while_it_is_open_comes_back_whole(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / ".maia" / ".sessions"
+    journal = Sessions(folder).create(WHEN)
+    journal.append(UserSaid("before"))
+    if what == "the file":
+        journal.path.unlink()
+    else:
+        shutil.rmtree(folder.parent)
+    journal.append(UserSaid("after"))
+    assert events_of(journal.path) == [UserSaid("before"), UserSaid("after")]
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(SessionBusy):
+        JsonlJournal(journal.path)
+    journal.close()
+
+
+def test_a_deleted_file_whose_name_was_taken_is_told_and_touches_nobody(tmp_path: Path) -> None:
+    journal = JsonlJournal(tmp_path / "s.jsonl")
+    journal.append(UserSaid("mine"))
+    journal.path.unlink()
+    other = JsonlJournal(journal.path)
+    other.append(UserSaid("theirs"))
+    journal.append(UserSaid("lost for the moment"))
+    assert journal.problem
+    assert events_of(other.path) == [UserSaid("theirs")]
+    other.close()
+    other.path.unlink()
+    journal.close()
+    assert events_of(journal.path) == [UserSaid("mine"), UserSaid("lost for the moment")]
+
+
 def test_a_session_open_elsewhere_goes_on_in_a_copy(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     first = sessions.create(WHEN)

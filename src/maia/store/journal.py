@@ -163,6 +163,8 @@ class JsonlJournal:
         if self._fd < 0:
             return
         self.flush()
+        if self.problem:
+            self._save()
         fd, self._fd = self._fd, -1
         with contextlib.suppress(OSError):
             os.close(fd)
@@ -202,12 +204,35 @@ class JsonlJournal:
         self._unsaved.append(line.encode("utf-8", "replace"))
         self._save()
 
+    def _put_back(self) -> None:
+        """Somebody deleted the file (`git clean -xdf`) while it was open: all of it goes back under its name.
+
+        Raises `OSError`; the deleted file then stays the one that is written to until this succeeds.
+        """
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        how = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        fd = os.open(self.path, how, 0o600)
+        try:
+            offset = 0
+            while offset < self._size:
+                offset += os.write(fd, os.pread(self._fd, 1 << 20, offset))
+            with contextlib.suppress(OSError):  # as in `_lock`
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            os.unlink(self.path)
+            raise
+        os.close(self._fd)
+        self._fd = fd
+
     def _save(self) -> None:
         """Hand all unsaved lines over in one write; after a failure the file ends where its last whole line ends."""
         if self._fd < 0:
             return
         data = b"".join(self._unsaved)
         try:
+            if os.fstat(self._fd).st_nlink == 0:
+                self._put_back()
             written = os.write(self._fd, data)
             if written < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
