@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -114,7 +115,7 @@ class App:
     def _farewell(self) -> None:
         """How to come back, once something was asked; quiet when the terminal is gone."""
         if self._sent and not (self._code.done() and (self._code.cancelled() or self._code.exception())):
-            words = self.say("screen.left", name=clean_row(self.conversation.name))
+            words = self.say("screen.left", name=shlex.quote(clean_row(self.conversation.name)))
             with suppress(OSError):
                 self._prompt.tty.write("\r\n" + to_ansi(line(Span(self.look.text(words), "muted")), self.look) + "\r\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal as signals
 import time
 from pathlib import Path
@@ -238,6 +239,18 @@ def test_leaving_restores_the_terminal_and_keeps_the_log(tmp_path: Path) -> None
         term.type("stty -a | grep -c ' icanon'; stty -a | grep -c ' echo '")
         term.keys("Enter")
         term.until(lambda rows: rows.count("1") == 2)
+
+
+def test_the_command_to_come_back_can_be_pasted_whatever_the_sessions_name_is(tmp_path: Path) -> None:
+    with terminal(tmp_path) as term:
+        term.until("23%")
+        term.type("/rename l'été; touch owned")
+        term.keys("Enter")
+        term.until(lambda rows: idle(rows) and any("INFO" in row and "owned" in row for row in rows))
+        term.keys("C-d")
+        rows = term.until("code 0")
+        told = next(row for row in rows if "maia --resume" in row)
+        assert shlex.split(told.partition(": ")[2]) == ["maia", "--resume", "l'été; touch owned"]
 
 
 def test_lines_sent_while_working_wait_visible_and_escape_takes_them_back(tmp_path: Path) -> None:
