@@ -292,8 +292,8 @@ def _pair(left: str, right: str, column: int, look: Look) -> list[Line]:
 def tools_lines(tools: Sequence[ToolRow], look: Look, say: Words) -> list[Line]:
     """What the model may call: the name, where it comes from, what it does.
 
-    The descriptions are written for the model, in English. Our own tools have words for people; of the others, the first
-    sentence is shown.
+    The descriptions are written for the model, in English. Our own tools have words for people; of the others, the
+    first sentence is shown.
     """
     if not tools:
         return wrap_text(look.text(say("term.tools.none")), look.width)
