@@ -18,6 +18,7 @@ from maia.credentials.all_or_none import JOURNAL, locked, recover, replace_all
 from maia.credentials.hermes import Plan, child_environment, finish, launch_options, plan, write
 from maia.credentials.hermes_files import BEGIN, END, env_text, masked_auth, masked_env, person_values
 from maia.credentials.hermes_home import agent_home, agent_name
+from maia.credentials.providers import NO_PLUGIN, PROVIDERS
 from maia.credentials.vote import Resolution
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, fake, found, hex_key, vote
 
@@ -103,6 +104,16 @@ def mode(path: Path) -> int:
             {"GROQ_API_KEY": fake("gsk_", 56), "CUSTOM_BASE_URL": "https://api.groq.com/openai/v1"},
             id="a provider without a plugin",
         ),
+        pytest.param(
+            vote(fake("gsk_", 56), "http://127.0.0.1:4000/v1"),
+            "openai-api",
+            {
+                "GROQ_API_KEY": fake("gsk_", 56),
+                "OPENAI_API_KEY": fake("gsk_", 56),
+                "OPENAI_BASE_URL": "http://127.0.0.1:4000/v1",
+            },
+            id="a provider without a plugin behind a proxy",
+        ),
     ],
 )
 def test_env_holds_the_canonical_fields_and_what_the_plugin_reads(
@@ -120,6 +131,13 @@ def test_env_holds_the_canonical_fields_and_what_the_plugin_reads(
     assert env_of(home) == canonical | wanted
     assert launch_options(seen, "m") == ("--provider", hermes, "--model", "m")
     assert list(pool_of(home)) == [hermes]
+
+
+def test_without_a_plugin_hermes_makes_the_variables_name_of_the_host() -> None:
+    for provider in PROVIDERS:
+        if provider.hermes and provider.hermes.provider == NO_PLUGIN and provider.base_url:
+            label = provider.base_url.split("/")[2].split(".")[-2]
+            assert f"{label.upper().replace('-', '_')}_API_KEY" in provider.hermes.key_vars
 
 
 def test_nothing_else_of_the_environment_is_written(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def server() -> Iterator[tuple[str, list[tuple[str, set[str]]]]]:
         pytest.param(fake("sk-proj-", 100), "/v1", "", id="openai"),
         pytest.param(ANTHROPIC, "", "", id="anthropic"),
         pytest.param("FAKE-gateway-key-123", "/v1", "", id="custom"),
+        pytest.param(fake("gsk_", 56), "/v1", "", id="groq behind a proxy"),
     ],
 )
 def test_hermes_answers_twice_in_a_row_with_the_right_key(

@@ -71,14 +71,23 @@ CUSTOM: Final = "custom"
 """The name that a key has at an address of which we do not know the owner."""
 
 
+NO_PLUGIN: Final = "custom"
+"""Hermes's id for a provider that it has no plugin for: it reads CUSTOM_BASE_URL, and the key from a variable whose
+name it makes of the host's last label but one (`_host_derived_api_key` in its `runtime_provider.py`)."""
+
+
 def _simple(
-    name: str, base_url: str, domains: str, key_vars: str, hermes: str = "", aliases: str = "", base_var: str = ""
+    name: str, base_url: str, domains: str, key_vars: str, hermes: str = "", aliases: str = "", derived: str = ""
 ) -> Provider:
-    """A provider with one region. Words stand for several values; `hermes` is its id where Hermes has a plugin."""
+    """A provider with one region. Words stand for several values.
+
+    `hermes` is its id where Hermes has a plugin; where it has none, `derived` is the variable that Hermes makes of the
+    host, if that is not the provider's own.
+    """
     keys = tuple(key_vars.split())
-    base_var = base_var or f"{name.upper().replace('-', '_')}_BASE_URL"
-    # Without a plugin, Hermes takes `custom` with CUSTOM_BASE_URL and the variable that it derives from the host.
-    theirs = Hermes(hermes, keys[:1], base_var) if hermes else Hermes("custom", keys[:1], "CUSTOM_BASE_URL")
+    base_var = f"{name.upper().replace('-', '_')}_BASE_URL"
+    plain = Hermes(NO_PLUGIN, (derived,) if derived else keys[:1], "CUSTOM_BASE_URL")
+    theirs = Hermes(hermes, keys[:1], base_var) if hermes else plain
     return Provider(
         name,
         base_url,
@@ -200,14 +209,29 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     _simple("fireworks", "https://api.fireworks.ai/inference/v1", "fireworks.ai", "FIREWORKS_API_KEY", "fireworks"),
     _simple("cerebras", "https://api.cerebras.ai/v1", "cerebras.ai", "CEREBRAS_API_KEY"),
     _simple("nvidia", "https://integrate.api.nvidia.com/v1", "api.nvidia.com", "NVIDIA_API_KEY", "nvidia", "nim"),
-    _simple("replicate", "https://api.replicate.com/v1", "replicate.com", "REPLICATE_API_TOKEN"),
+    _simple(
+        "replicate", "https://api.replicate.com/v1", "replicate.com", "REPLICATE_API_TOKEN", derived="REPLICATE_API_KEY"
+    ),
     _simple("siliconflow", "https://api.siliconflow.com/v1", "siliconflow.com siliconflow.cn", "SILICONFLOW_API_KEY"),
     _simple("stepfun", "https://api.stepfun.ai/v1", "stepfun.ai stepfun.com", "STEPFUN_API_KEY", "stepfun"),
     _simple("novita", "https://api.novita.ai/openai/v1", "novita.ai", "NOVITA_API_KEY", "novita"),
     _simple("nebius", "https://api.studio.nebius.com/v1", "nebius.com nebius.ai", "NEBIUS_API_KEY"),
     _simple("deepinfra", "https://api.deepinfra.com/v1/openai", "deepinfra.com", "DEEPINFRA_API_KEY", "deepinfra"),
-    _simple("baichuan", "https://api.baichuan-ai.com/v1", "baichuan-ai.com", "BAICHUAN_API_KEY"),
-    _simple("ark", "https://ark.cn-beijing.volces.com/api/v3", "volces.com", "ARK_API_KEY", aliases="doubao"),
+    _simple(
+        "baichuan",
+        "https://api.baichuan-ai.com/v1",
+        "baichuan-ai.com",
+        "BAICHUAN_API_KEY",
+        derived="BAICHUAN_AI_API_KEY",
+    ),
+    _simple(
+        "ark",
+        "https://ark.cn-beijing.volces.com/api/v3",
+        "volces.com",
+        "ARK_API_KEY",
+        aliases="doubao",
+        derived="VOLCES_API_KEY",
+    ),
     _simple("elevenlabs", "https://api.elevenlabs.io", "elevenlabs.io", "ELEVENLABS_API_KEY"),
     Provider(
         "huggingface",
@@ -259,7 +283,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
         (),
         base_var="DATABRICKS_HOST",
         shared_vars=("DATABRICKS_TOKEN",),
-        hermes=Hermes("custom", ("DATABRICKS_TOKEN",), "CUSTOM_BASE_URL"),
+        hermes=Hermes(NO_PLUGIN, ("DATABRICKS_API_KEY",), "CUSTOM_BASE_URL"),
     ),
 )
 

@@ -16,6 +16,7 @@ from maia.credentials.providers import (
     BY_NAME,
     CUSTOM,
     CUSTOM_HERMES,
+    NO_PLUGIN,
     Hermes,
     Place,
     Provider,
@@ -226,7 +227,7 @@ def _overruled_switch(detection: Detection, heard: Heard, policy: Policy) -> tup
 def _settled(found: Resolution, choice: _Choice, heard: Heard, ballot: Ballot) -> Resolution:
     provider = choice.provider
     place = (heard.place if choice.at_url else None) or (default_place(provider) if choice.at_url else None)
-    hermes = provider.hermes
+    hermes = _hermes(provider, place)
     return replace(
         found,
         provider=provider.name,
@@ -235,7 +236,7 @@ def _settled(found: Resolution, choice: _Choice, heard: Heard, ballot: Ballot) -
         host=place.host if place else "",
         base_url=_base_url(provider, place),
         decided_by=choice.by,
-        key_vars=_key_vars(provider, found.detection),
+        key_vars=_key_vars(provider, hermes, found.detection),
         base_var=(hermes.base_var if hermes else "") or provider.base_var,
         hermes=hermes,
         key=Secret(clean_token(ballot.token.reveal()).text),
@@ -268,12 +269,19 @@ def _base_url(provider: Provider, place: Place | None) -> str:
     return str(place.url).removesuffix("/")
 
 
-def _key_vars(provider: Provider, detection: Detection) -> tuple[str, ...]:
+def _hermes(provider: Provider, place: Place | None) -> Hermes | None:
+    """What Hermes reads. Behind a proxy, a plugin that takes no address, or none at all, would miss the proxy."""
+    theirs = provider.hermes
+    misses = theirs is not None and (theirs.provider == NO_PLUGIN or not theirs.base_var)
+    return CUSTOM_HERMES if misses and place is not None and place.provider is None else theirs
+
+
+def _key_vars(provider: Provider, hermes: Hermes | None, detection: Detection) -> tuple[str, ...]:
     """Its own usual variable, and those that Hermes reads."""
     if detection.kind == "oauth":
         return ("CLAUDE_CODE_OAUTH_TOKEN",)  # as an API key it would travel in the wrong header
     own = (provider.key_vars or provider.shared_vars)[:1]
-    return tuple(dict.fromkeys((*own, *(provider.hermes.key_vars if provider.hermes else ()))))
+    return tuple(dict.fromkeys((*own, *(hermes.key_vars if hermes else ()))))
 
 
 def _hint_lost(heard: Heard, choice: _Choice) -> tuple[Problem, ...]:
