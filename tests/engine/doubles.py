@@ -178,6 +178,7 @@ class FakeModels:
         self._wire = wire
         self._window_after = window_after
         self.windows_asked: list[str] = []
+        self.resumed = ""
 
     async def choices(self) -> Sequence[ModelChoice]:
         return [ModelChoice("m1", "fake"), ModelChoice("m1", "other"), ModelChoice("fake/m2", "fake")]
@@ -186,6 +187,7 @@ class FakeModels:
         return ()
 
     async def start(self, resumed: str) -> Bound | None:
+        self.resumed = resumed
         return Bound("m1", "fake", self._wire, "default")
 
     async def bind(self, name: str, why: ChosenBy) -> Bound:

@@ -95,8 +95,10 @@ async def test_a_resumed_session_shows_its_events_and_sends_the_same_history(tmp
     name, messages = first.name, first.transcript.messages()
     await first.close()
     wire = FakeWire(text_answer("more"))
-    again = conversation(tmp_path, wire, FakeTool("T"), resume=name)
+    models = FakeModels(wire)
+    again = conversation(tmp_path, wire, FakeTool("T"), resume=name, models=models)
     shown = await read(again.open())
+    assert models.resumed == "fake/m1"
     assert UserSaid("go") in shown
     assert again.transcript.messages() == messages
     await play(again, "and?")

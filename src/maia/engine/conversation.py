@@ -122,7 +122,8 @@ class Conversation:
             self._begin()
         for notice in await self._setup.models.problems():
             self._emit(notice)
-        bound = await self._setup.models.start(self.transcript.model)
+        last = self.transcript
+        bound = await self._setup.models.start(f"{last.provider}/{last.model}" if last.model else "")
         if bound is not None:
             await self._bind(bound)
 

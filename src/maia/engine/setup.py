@@ -58,7 +58,8 @@ class Models(Protocol):
     async def start(self, resumed: str) -> Bound | None:
         """The model to begin with (T1.06), None when a person must choose. Raises `MaiaError`.
 
-        `resumed` is the model of a session that goes on, empty for a new one; an option of the command line wins.
+        `resumed` is the model of a session that goes on, as `provider/id`, empty for a new one; an option of the
+        command line wins.
         """
         ...
 

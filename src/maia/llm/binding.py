@@ -50,14 +50,16 @@ def choose(
     trusted = [endpoint for endpoint in endpoints if endpoint.name in unlisted]
     if wanted.option:
         return _named(models, trusted, wanted.option, "option")
-    if wanted.resumed and (found := find(models, wanted.resumed, trusted)):
+    if wanted.resumed and (found := exactly(models, wanted.resumed, trusted)):
         return Choice(found[0], "resumed")
     gone = (Notice("warn", "models.resumed_gone", {"name": wanted.resumed}),) if wanted.resumed else ()
+    if wanted.resumed and (elsewhere := exactly(models, wanted.resumed.partition("/")[2])):
+        return Choice(elsewhere[0], "resumed", (), gone)
     if wanted.setting:
         choice = _named(models, trusted, wanted.setting, "settings")
         return Choice(choice.model, choice.why, choice.others, gone + choice.notices)
     if wanted.remembered:
-        if found := find(models, wanted.remembered, trusted):
+        if found := exactly(models, wanted.remembered, trusted):
             return Choice(found[0], "resumed", (), gone)
         gone += (Notice("warn", "models.remembered_gone", {"name": wanted.remembered}),)
     return Choice(default_model(models, endpoints), "default", (), gone)
@@ -80,28 +82,37 @@ def _named(models: Sequence[ModelInfo], trusted: Sequence[Endpoint], word: str, 
 def find(models: Sequence[ModelInfo], word: str, trusted: Sequence[Endpoint] = ()) -> list[ModelInfo]:
     """The models that a word names, the one to take first; several only where the word is a fragment.
 
-    Tried in this order: the exact id, `provider/id`, both without regard to case, then a part of a name (usable models
-    before others). An endpoint in `trusted` has no list: `provider/id` and, when there is only one, any id are its own.
+    Tried in this order: what `exactly` finds, then a part of a name (usable models before others). When only one
+    endpoint is in `trusted`, any id is its own.
     """
     word = word.strip()
     if not word:
         return []
+    if found := exactly(models, word, trusted):
+        return found
     low = word.lower()
-    exact = (
-        [model for model in models if model.id == word],
-        [model for model in models if model.full_name == word],
-        [model for model in models if low in (model.id.lower(), model.full_name.lower())],
-    )
-    if found := next(filter(None, exact), None):
-        return found[:1]
-    provider, slash, rest = word.partition("/")
-    for endpoint in trusted:
-        if slash and rest and endpoint.name == provider:
-            return [described(rest, endpoint)]
     parts = [model for model in models if low in model.full_name.lower()]
     if parts:
         return sorted(parts, key=lambda model: (low not in model.id.lower(), not model.usable))
     return [described(word, trusted[0])] if len(trusted) == 1 and re.fullmatch(r"\S+", word) else []
+
+
+def exactly(models: Sequence[ModelInfo], name: str, trusted: Sequence[Endpoint] = ()) -> list[ModelInfo]:
+    """The model of that whole name, if any: a name kept from an earlier run must not become another that holds it.
+
+    Tried in this order: the id, `provider/id`, both without regard to case. An endpoint in `trusted` has no list:
+    `provider/id` is its own.
+    """
+    low = name.lower()
+    exact = (
+        [model for model in models if model.id == name],
+        [model for model in models if model.full_name == name],
+        [model for model in models if low in (model.id.lower(), model.full_name.lower())],
+    )
+    if found := next(filter(None, exact), None):
+        return found[:1]
+    provider, _, rest = name.partition("/")
+    return [described(rest, endpoint) for endpoint in trusted if rest and endpoint.name == provider][:1]
 
 
 def default_model(models: Sequence[ModelInfo], endpoints: Sequence[Endpoint] = ()) -> ModelInfo:

@@ -55,6 +55,7 @@ def test_a_word_that_names_no_model_finds_nothing(word: str) -> None:
 ORDER = {
     "the option comes first": (Wanted("gpt-5", "opus", "sonnet", "offline"), GPT, "option"),
     "then the resumed session": (Wanted(None, "opus", "gpt-5", "offline"), GPT, "resumed"),
+    "of its own provider": (Wanted(None, "opus", "openrouter/claude-opus-4-1", "offline"), TWIN, "resumed"),
     "then the settings": (Wanted(None, "claude-opus-4-1", None, "offline"), OPUS, "settings"),
     "then the last choice": (Wanted(None, None, None, "offline"), OFFLINE_MODEL, "resumed"),
     "then the first that is there": (Wanted(), SONNET, "default"),
@@ -91,13 +92,24 @@ def test_a_model_of_the_settings_is_never_swapped_in_silence(say: Catalogue) -> 
 
 @pytest.mark.parametrize(
     ("wanted", "key"),
-    [(Wanted(resumed="gone"), "models.resumed_gone"), (Wanted(remembered="gone"), "models.remembered_gone")],
+    [
+        (Wanted(resumed="litellm/gone"), "models.resumed_gone"),
+        (Wanted(remembered="litellm/gone"), "models.remembered_gone"),
+        (Wanted(resumed="openai/gpt"), "models.resumed_gone"),
+        (Wanted(remembered="openai/gpt"), "models.remembered_gone"),
+    ],
 )
 def test_a_last_choice_that_is_gone_is_replaced_and_told(wanted: Wanted, key: str, say: Catalogue) -> None:
     choice = choose(MODELS, wanted)
+    name = wanted.resumed or wanted.remembered
     assert (choice.model, choice.why) == (SONNET, "default")
-    assert choice.notices == (Notice("warn", key, {"name": "gone"}),)
-    assert say(key, name="gone")
+    assert choice.notices == (Notice("warn", key, {"name": name}),)
+    assert say(key, name=name)
+
+
+def test_a_session_whose_server_is_gone_goes_on_with_the_same_model_of_another_one_and_says_so() -> None:
+    gone = Notice("warn", "models.resumed_gone", {"name": "work/gpt-5"})
+    assert choose(MODELS, Wanted(resumed="work/gpt-5")) == Choice(GPT, "resumed", (), (gone,))
 
 
 def test_without_any_model_nothing_is_configured(say: Catalogue) -> None:
