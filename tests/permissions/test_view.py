@@ -12,6 +12,7 @@ from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.permissions.check import check
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
+from maia.permissions.trust import remember
 from maia.permissions.view import RuleGroup, RulesOf, rules_view, start_notices
 
 
@@ -134,7 +135,12 @@ def test_check_reads_only_the_files_it_is_given_and_trusts_them(place: Place, tm
 
 def test_check_uses_a_folders_allow_rules_only_where_it_is_trusted(place: Place) -> None:
     write(place.launch, {"allow": ["Bash(ls *)"]})
-    assert checked("Bash", "ls", place)["verdict"] == "ask"
+    found = checked("Bash", "ls", place)
+    assert (found["verdict"], found["rule"]) == ("ask", None)
+    assert found["reason"] == "rule allow Bash(ls *) — ./.maia/settings.json — waits until this folder is trusted"
+    assert checked("Bash", "rm x", place)["reason"] == "no rule matches"
+    remember(place.launch, place.home)
+    assert checked("Bash", "ls", place)["verdict"] == "allow"
 
 
 @pytest.mark.parametrize(("content", "key"), [(None, "perm.file.absent"), ("{", "perm.file.json")])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place
+from maia.permissions.reasons import waits_for_trust
 from maia.permissions.rule_files import RuleFile, read_rule_file
 from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
 
@@ -64,8 +66,13 @@ class RuleJudge:
         return (*self._options, *self._session)
 
     def decide(self, needs: Sequence[Need]) -> Decision:
-        """The verdict on a call's needs, with reasons."""
-        return decide(needs, self.rules, self.place)
+        """The verdict on a call's needs, with reasons; the reason says when only the folder's trust is missing."""
+        decision = decide(needs, self.rules, self.place)
+        if decision.verdict is not Verdict.ASK or not self._waiting:
+            return decision
+        trusted = decide(needs, self.rules + RuleSet(self._waiting), self.place)
+        rule = trusted.rule if trusted.verdict is Verdict.ALLOW else None
+        return replace(decision, reason=waits_for_trust(rule)) if rule is not None else decision
 
     def propose(self, need: Need) -> str | None:
         """The rule that "always" would write, or None where an allow could not win."""
@@ -103,7 +110,9 @@ class RuleJudge:
         return list(dict.fromkeys(text for need in asking if (text := self.propose(need)) is not None))
 
     def _combine(self) -> None:
-        rules = [rule for file in self.files for rule in file.rules if self._counts(file, rule)]
+        read = [(file, rule) for file in self.files for rule in file.rules]
+        rules = [rule for file, rule in read if self._counts(file, rule)]
+        self._waiting = tuple(rule for file, rule in read if not self._counts(file, rule))
         self.rules = RuleSet((*rules, *self._options, *self._session, *self._built_in))
 
     def waits(self, file: RuleFile) -> bool:
