@@ -70,23 +70,20 @@ class Gate:
         answered = await self.approvals.ask(question, self.emit)
         if answered.by == "headless":
             return Refusal(self._nobody_there(question))
-        return self._settle(call, needs, decision, answered.answer)
+        return self._settle(question, answered.answer)
 
-    def _settle(
-        self, call: ToolCallPart, needs: tuple[Need, ...], decision: Decision, answer: Answer
-    ) -> Refusal | None:
+    def _settle(self, question: ApprovalRequested, answer: Answer) -> Refusal | None:
         match answer.scope:
             case "no" if answer.reason:
-                return Refusal(self.say("turn.refused_because", tool=call.name, reason=answer.reason))
+                return Refusal(self.say("turn.refused_because", tool=question.name, reason=answer.reason))
             case "no":
-                return Refusal(self.say("turn.refused", tool=call.name, reason=self._reason(decision)))
+                return Refusal(self.say("turn.refused", tool=question.name, reason=self._reason(question.decision)))
             case "session":
-                self.judge.allow_for_session(needs)
-            case "always":
-                shown = self.judge.allow_always(needs)
-                rules = ", ".join(rule for need in needs if (rule := self.judge.propose(need)))
-                self.emit(Notice("info", "turn.rule_saved", {"rule": rules, "file": shown}))
-            case "once":
+                self.judge.allow_for_session(question.needs)
+            case "always" if question.proposed is not None:
+                file = self.judge.allow_always(question.needs)
+                self.emit(Notice("info", "turn.rule_saved", {"rule": question.proposed, "file": file}))
+            case "once" | "always":
                 pass
         return None
 
@@ -98,7 +95,8 @@ class Gate:
 
     def _proposed(self, needs: tuple[Need, ...]) -> str | None:
         """The rules that "always" would save, None where one of the needs can never be allowed by a rule."""
-        rules = [self.judge.propose(need) for need in needs if need.kind != "none"]
+        asking = [need for need in needs if self.judge.decide((need,)).verdict is not Verdict.ALLOW]
+        rules = [self.judge.propose(need) for need in asking]
         known = [rule for rule in rules if rule is not None]
         return ", ".join(dict.fromkeys(known)) if known and len(known) == len(rules) else None
 
