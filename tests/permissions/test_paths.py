@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -244,3 +246,14 @@ def test_cd_into_a_link_is_followed_for_redirections(place: Place) -> None:
 def test_cd_out_of_the_launch_folder_by_a_link_needs_a_rule(place: Place) -> None:
     assert verdict("Bash", "cd src/deep && ls", rules(allow=["Bash(ls *)"]), place) == "allow"
     assert verdict("Bash", "cd src/link && ls", rules(allow=["Bash(ls *)"]), place) == "ask"
+
+
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+@pytest.mark.parametrize("named", ["NFC", "NFD"])
+def test_a_name_with_an_accent_is_one_name_in_both_of_its_forms(
+    written: Literal["NFC", "NFD"], named: Literal["NFC", "NFD"], place: Place
+) -> None:
+    folder = unicodedata.normalize(written, "Été")
+    path = unicodedata.normalize(named, "Été/clé")
+    assert verdict("Read", path, rules(allow=["Read"], deny=[f"Read({folder}/**)"]), place) == "deny"
+    assert verdict("Read", path, rules(allow=[f"Read({folder}/**)"]), place) == "allow"

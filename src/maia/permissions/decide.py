@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Iterable, Sequence
 
 from maia.core.types import Decision, DecisionPart, Need, Rule, Verdict
+from maia.core.weburl import read_url
 from maia.permissions import wildcard
 from maia.permissions.decide_path import decide_path
 from maia.permissions.paths import Place
@@ -80,23 +82,35 @@ def _glob(pattern: str, text: str) -> bool:
 
 
 def host_of(value: str) -> str:
-    """A host as compared: of a URL or of `host:port`, lower case, without the dot of the root, in ASCII."""
-    host = re.sub(r"^[A-Za-z][\w+.-]*://", "", value.strip())
-    host = re.split(r"[/?#\\]", host, maxsplit=1)[0].rpartition("@")[2]
-    if not host.startswith("["):
-        host = host.partition(":")[0] if host.count(":") == 1 else host
-    host = host.partition("]")[0].lstrip("[") if host.startswith("[") else host
-    host = host.rstrip(".").lower()
-    if host.isascii():
+    """A host as compared: of a URL or of `host:port`, as the fetcher reads it; empty for what readers disagree about.
+
+    An address is in its usual form: `0x7f.1` is `127.0.0.1`.
+    """
+    read = read_url(value.strip())
+    if read == "credentials":
+        scheme, _, rest = value.strip().rpartition("://")
+        authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+        read = read_url(f"{scheme or 'https'}://{authority.rpartition('@')[2]}")
+    return "" if isinstance(read, str) else _address(read.host)
+
+
+def _address(host: str) -> str:
+    if host.startswith("::ffff:"):
+        import ipaddress  # for the one address in a thousand
+
+        return str(ipaddress.IPv6Address(host).ipv4_mapped)
+    if not re.fullmatch(r"(?:0x[0-9a-f]+|\d+)(?:\.(?:0x[0-9a-f]+|\d+)){0,3}", host):
         return host
     try:
-        return host.encode("idna").decode("ascii")
-    except UnicodeError:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except OSError:
         return host
 
 
 def _host_matches(pattern: str, value: str) -> bool:
-    wanted, host = pattern.strip("[]").rstrip(".").lower(), host_of(value)
+    wanted, host = pattern.rstrip(".").lower(), host_of(value)
+    if not host:
+        return False
     if wanted.startswith("*."):
         return host.endswith(host_of(wanted[2:]).join((".", ""))) and len(host) > len(wanted) - 1
     if "*" in wanted:

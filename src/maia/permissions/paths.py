@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -124,7 +125,12 @@ def _under(folder: str, rest: str) -> str:
             names.append(name)
     rest = "/".join(names) + ("/" if names and rest.endswith("/") else "")
     base = globs.escaped(folder.rstrip("/"))
-    return f"{base}/{rest}" if rest else base or "/"
+    return _composed(f"{base}/{rest}" if rest else base or "/")
+
+
+def _composed(text: str) -> str:
+    """One form for a name that may be written in two: an accent of its own, or one with its letter."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def covers(rule: Rule, path: Target, place: Place) -> bool:
@@ -178,11 +184,12 @@ def _rest(glob: str) -> str:
 
 
 def _fits(glob: str, path: str, place: Place) -> bool:
-    return globs.compiled(glob, fold_case=place.fold_case).match(path) is not None
+    return globs.compiled(glob, fold_case=place.fold_case).match(_composed(path)) is not None
 
 
 def _fits_or_within(glob: str, path: str, place: Place) -> bool:
-    pattern = globs.compiled(glob, fold_case=place.fold_case)
+    pattern = globs.compiled(_composed(glob), fold_case=place.fold_case)
+    path = _composed(path)
     if pattern.match(path):
         return True
     at = path.rfind("/")
