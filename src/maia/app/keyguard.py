@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from maia.core.events import Notice
+from maia.core.types import Reason
+from maia.credentials.explain import after_refusal
 from maia.credentials.find import is_on
 from maia.credentials.signals import Ballot, Policy
 from maia.credentials.vote import ALLOW_MISMATCH, resolve
@@ -25,6 +27,13 @@ def guarded(found: Configured, env: Mapping[str, str]) -> Configured:
         else:
             notices.append(conflict)
     return replace(found, endpoints=tuple(kept), notices=tuple(notices))
+
+
+def why_refused(endpoint: Endpoint) -> Reason | None:
+    """What an endpoint's key that was refused may be instead, as far as its shape and the host tell."""
+    target = endpoint.target
+    problem = after_refusal(target.key, target.base_url) if target and target.key else None
+    return Reason(problem.words, problem.values) if problem else None
 
 
 def _conflict(endpoint: Endpoint, policy: Policy) -> Notice | None:

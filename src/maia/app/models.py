@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -151,6 +151,7 @@ class EndpointModels:
         try:
             for endpoint in (point for point in found.endpoints if point.target is not None):
                 checks += await check_endpoint(endpoint, get_json, lambda point: self._wire(point.name))
+                checks += self._why_refused(endpoint, checks)
         finally:
             await self.close()
         return checks
@@ -168,6 +169,16 @@ class EndpointModels:
         if self._found is None:
             self._found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
         return self._found
+
+    def _why_refused(self, endpoint: Endpoint, checks: Sequence[Check]) -> Iterator[Check]:
+        """What a refused key's shape says about it: another provider's, or of another region."""
+        if not any(row.endpoint == endpoint.name and row.name == "key" and row.state == "fail" for row in checks):
+            return
+        from maia.app.keyguard import why_refused
+        from maia.llm.doctor import Check
+
+        if reason := why_refused(endpoint):
+            yield Check(endpoint.name, "key", "warn", reason)
 
     def _guarded(self, found: Configured) -> Configured:
         """Without endpoints whose key is another provider's; keys that stay on this machine need no look."""
