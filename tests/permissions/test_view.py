@@ -7,13 +7,13 @@ import pytest
 
 from maia.core.errors import SettingsProblem
 from maia.core.events import Notice
-from maia.core.types import JsonObject, Need, Verdict
+from maia.core.types import JsonObject
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.permissions.check import check
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.permissions.trust import remember
-from maia.permissions.view import RuleGroup, RulesOf, rules_view, start_notices
+from maia.permissions.view import start_notices
 
 
 @pytest.fixture
@@ -27,30 +27,6 @@ def write(folder: Path, permissions: JsonObject) -> Path:
     path = folder / ".maia" / "settings.json"
     path.write_text(json.dumps({"permissions": permissions}, indent=1))
     return path
-
-
-def test_the_view_shows_source_by_source_kind_by_kind_and_leaves_empty_ones_out(place: Place) -> None:
-    write(place.home, {"deny": ["Redirect(.env)", "Bash(rm -rf *)"], "allow": ["Read(**)", "Bash(git status)"]})
-    write(place.launch, {"allow": ["Edit(src/**)"], "ask": []})
-    judge = RuleJudge(place, deny=["Bash(curl *)"])
-    judge.allow_for_session([Need("Bash", "command", "make all")])
-    assert rules_view(judge) == (
-        RulesOf(
-            "~/.maia/settings.json",
-            (
-                RuleGroup(Verdict.ALLOW, ("Read(**)", "Bash(git status)")),
-                RuleGroup(Verdict.DENY, ("Redirect(.env)", "Bash(rm -rf *)")),
-            ),
-        ),
-        RulesOf("./.maia/settings.json", (RuleGroup(Verdict.ALLOW, ("Edit(src/**)",)),)),
-        RulesOf("--deny", (RuleGroup(Verdict.DENY, ("Bash(curl *)",)),)),
-        RulesOf("session", (RuleGroup(Verdict.ALLOW, ("Bash(make all)",)),)),
-    )
-
-
-def test_the_view_marks_rules_that_wait_for_trust(place: Place) -> None:
-    write(place.launch, {"allow": ["Edit(src/**)"]})
-    assert [view.waiting for view in rules_view(RuleJudge(place, trusted=False))] == [True]
 
 
 def test_the_start_line_counts_the_rules_of_each_file(place: Place) -> None:
