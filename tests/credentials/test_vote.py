@@ -281,6 +281,19 @@ def test_no_input_pairs_a_known_providers_key_with_anothers_host(
 
 
 @given(TOKENS, URLS, HINTS, VARIABLES)
+def test_every_disagreement_is_told(token: str, url: str, hint: str, variable: str) -> None:
+    seen = vote(token, url, hint, variable)
+    if seen.key is None:
+        return
+    named = {signal.voice: signal.provider for signal in seen.signals}
+    winner = BY_NAME.get(seen.provider)
+    if named.get("hint") and named["hint"] != seen.provider:
+        assert "HINT_CONFLICT" in codes(seen)
+    if (owner := named.get("url")) and (winner is None or BY_NAME[owner].kin != winner.kin):
+        assert "TOKEN_URL_CONFLICT" in codes(seen)
+
+
+@given(TOKENS, URLS, HINTS, VARIABLES)
 def test_a_resolution_never_repeats_the_key(token: str, url: str, hint: str, variable: str) -> None:
     token = token.strip()
     known = " ".join([*PREFIXES, *HOSTS, *(p.name for p in PROVIDERS)])
