@@ -35,11 +35,16 @@ def write_markdown(transcript: Transcript, name: str, launch: Path, path: str) -
     if not isinstance(target, Path):
         raise SessionProblem("session.export_no_path", path=path.strip())
     try:
-        with target.open("x", encoding="utf-8", errors="replace") as file:
-            file.write(markdown(transcript, name))
+        file = target.open("x", encoding="utf-8", errors="replace")
     except FileExistsError as error:
         raise SessionProblem("session.export_exists", path=str(target)) from error
     except OSError as error:
+        raise SessionProblem("session.export_failed", path=str(target), problem=system_words(error)) from error
+    try:
+        with file:
+            file.write(markdown(transcript, name))
+    except OSError as error:
+        target.unlink(missing_ok=True)  # half of a conversation would pass for all of it, and hold the name
         raise SessionProblem("session.export_failed", path=str(target), problem=system_words(error)) from error
     return target
 
