@@ -60,11 +60,6 @@ class RuleJudge:
         self.trusted = True
         self._combine()
 
-    @property
-    def session_rules(self) -> tuple[Rule, ...]:
-        """What was allowed for this session only, and by options."""
-        return (*self._options, *self._session)
-
     def decide(self, needs: Sequence[Need]) -> Decision:
         """The verdict on a call's needs, with reasons; the reason says when only the folder's trust is missing."""
         decision = decide(needs, self.rules, self.place)
