@@ -93,13 +93,14 @@ class _Sums:
         return add_costs(self.costs)
 
 
-async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals: Callable[[], int]) -> TurnEnded:
+async def run_turn(ports: TurnPorts, turn: int, said: UserSaid) -> TurnEnded:
     """Run one turn to its end and return its last event, which was emitted like all the others.
 
     Cancelling stops it: what was written is kept, every open call gets a result, and the outcome is `stopped`. It
     raises nothing.
     """
     sums = _Sums(model=ports.model, provider=ports.wire.provider)
+    asked_before = ports.approvals.asked
     ports.emit(TurnStarted(turn, ports.model, ports.wire.provider))
     ports.emit(said)
     try:
@@ -116,7 +117,7 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid, count_approvals:
         provider=sums.provider,
         steps=sums.steps,
         tool_calls=sums.calls,
-        approvals=count_approvals(),
+        approvals=ports.approvals.asked - asked_before,
         duration=round(time.monotonic() - sums.began, 3),
         failure=end.failure,
     )
@@ -241,7 +242,6 @@ class _Turn:
     def _finished(self, answer: WireAnswer) -> _End:
         match answer.stop:
             case "length":
-                self._p.emit(Notice("warn", "turn.answer_cut", {"stop": answer.raw_stop or answer.stop}))
                 return _End("output_limit")
             case "refusal":
                 return _End("refused")

@@ -45,7 +45,7 @@ def ending_lines(event: TurnEnded, look: Look, say: Words) -> list[Line]:
 
 
 def _summary(event: TurnEnded, look: Look, say: Words) -> list[Line]:
-    if event.steps == 0 and event.usage is None:
+    if event.usage is None and (event.steps == 0 or event.failure is not None):
         return []
     facts = [clean_row(event.model), *usage_facts(event.usage, say), cost_fact(event.cost, say)]
     if look.width >= 60:

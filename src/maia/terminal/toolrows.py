@@ -94,6 +94,8 @@ def row_lines(call: Call, look: Look, say: Words) -> list[Line]:
     preview = look.text(clean_row(call.preview))
     left = (*head, Span("  "), Span(preview, "muted")) if preview else head
     summary = look.text(clean_row(_outcome(call, look, say)))
+    if summary == preview:
+        summary = ""  # said once is enough
     if look.width < _WITH_DURATION:
         return _narrow(left, summary, call, look)
     if call.duration is None or call.state not in ("succeeded", "failed", "unknown"):

@@ -326,6 +326,8 @@ def test_every_outcome_has_words(outcome: str, say: Catalogue) -> None:
 
 def test_a_failed_turn_says_what_happened_why_and_what_to_do() -> None:
     failure = Failure("auth", "https://llm.example.org", 401, "", "invalid api key")
+    first = log([ended("failed", failure=failure, usage=None)])
+    assert first == log([ended("failed", failure=failure, usage=None, steps=0)]), "no row of facts that nobody knows"
     rows = log([ended("failed", failure=failure, usage=None, steps=0)])
     assert rows.split("\n")[0] == f"FAIL  Le serveur n'a pas accepté la clé (HTTP{NB}401)."
     assert rows.split("\n")[2].startswith("      → Corrigez LiteLLM_API_Key")

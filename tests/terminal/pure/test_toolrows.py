@@ -119,6 +119,13 @@ def test_what_the_row_says_is_not_said_again_below() -> None:
     assert shown(call_lines(call, Look(), EN)).split("\n")[1:] == ["  │ boom"]
 
 
+def test_a_summary_that_the_preview_says_already_is_not_repeated() -> None:
+    assert shown(row_lines(Call("1", "TodoWrite", "1/3", "succeeded", "1/3", 0.0), Look(), FR)).split() == [
+        *("✓", "TodoWrite", "1/3"),
+        *("0,0", "s"),
+    ]
+
+
 def test_several_changed_files_are_summed_up() -> None:
     blocks = (DiffBlock("a", "", "x\n"), DiffBlock("b", "y\nz\n", ""))
     assert shown(row_lines(Call("1", "Edit", "a", "succeeded", blocks=blocks), Look(), EN)).endswith("+1 −2")
