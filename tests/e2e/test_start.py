@@ -101,3 +101,25 @@ def test_the_bar_is_counted_again_when_a_turn_or_command_ends(place: Place) -> N
             assert used(term.rows()) >= waiting
             send(term, "/clear")
             term.until(lambda rows: 0 < used(rows) <= before + 0.1)
+
+
+@needs_tmux
+@pytest.mark.parametrize(
+    ("answer", "told", "bar"),
+    [
+        ("128 000 tokens", "INFO  Maximum context of fake-model: 128k (model)", r"/ 128k · \d+%$"),
+        ("I am not sure.", "WARN  The answer of fake-model about its maximum context", r"^ +■+ +\d\.\dk$"),
+    ],
+    ids=["says it", "does not"],
+)
+def test_a_model_is_asked_for_its_window_where_nobody_else_knows_it(
+    place: Place, answer: str, told: str, bar: str
+) -> None:
+    with fake_llm(text=answer, context=0) as fake:
+        place.settings(LiteLLM_URL=fake.url, model="fake-model")
+        with maia(place) as term:
+            term.until(lambda rows: bool(re.search(bar, rows[-1])))
+            term.until(told)
+        (question,) = fake.chats()
+    assert "tools" not in question
+    assert "context window" in json.dumps(question["messages"])
