@@ -80,6 +80,18 @@ def test_without_a_python_that_suits_the_one_thing_to_do_is_said(clone: Path, tm
     assert done.stderr.splitlines()[-1] == "maia: first run: sudo apt install python3 python3-venv"
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs to become another user")
+def test_a_clone_of_somebody_else_that_is_not_ready_says_who_can_make_it_so(clone: Path) -> None:
+    with (clone / "requirements" / "run.lock").open("a") as lock:
+        lock.write("# newer\n")
+    for folder in (clone, *list(clone.parents)[:3]):
+        folder.chmod(0o755)
+    other = ("setpriv", "--reuid=65534", "--clear-groups", "sh", str(clone / "run"))
+    done = run(*other, cwd=Path("/"))
+    assert done.returncode == 1
+    assert done.stderr == f"maia: {clone} cannot be written by this user: let its owner run this once\n"
+
+
 def test_nothing_of_the_current_folder_is_imported_at_start(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('hijacked')")
     (tmp_path / "maia.py").write_text("raise SystemExit('hijacked')")
