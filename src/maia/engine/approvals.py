@@ -22,6 +22,8 @@ class Approvals:
         self._turnstile = asyncio.Lock()
         self._open: dict[str, asyncio.Future[tuple[Answer, By]]] = {}
         self._ids = itertools.count(1)
+        self.asked = 0
+        """How often a person was asked whether a call may run; a limit that was reached is no such question."""
 
     def new_id(self) -> str:
         return f"approval-{next(self._ids)}"
@@ -35,6 +37,7 @@ class Approvals:
         """Put the question, wait, tell the answer. Cancelled while waiting, it tells a refusal by `stop` first."""
         future: asyncio.Future[tuple[Answer, By]] = asyncio.get_running_loop().create_future()
         self._open[question.approval_id] = future
+        self.asked += isinstance(question, ApprovalRequested)
         emit(question)
         try:
             answer, by = await future

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from maia.core.errors import MaiaError, NotConfigured
 from maia.core.events import (
-    ApprovalRequested,
     ContextCleared,
     ContextMeasured,
     Event,
@@ -187,17 +186,10 @@ class Conversation:
             merged=bool(messages) and isinstance(messages[-1], UserMessage),
         )
         self._recall(said)
-        asked = 0
+        await run_turn(self._ports(bound), transcript.turn + 1, said)
 
-        def emit(event: Event) -> None:
-            nonlocal asked
-            asked += isinstance(event, ApprovalRequested)
-            self._emit(event)
-
-        await run_turn(self._ports(bound, emit), transcript.turn + 1, said, lambda: asked)
-
-    def _ports(self, bound: Bound, emit: Callable[[Event], None]) -> TurnPorts:
-        config, setup = self._config, self._setup
+    def _ports(self, bound: Bound) -> TurnPorts:
+        config, setup, emit = self._config, self._setup, self._emit
         assembler = self._assembler()
         return TurnPorts(
             wire=bound.wire,
