@@ -159,7 +159,10 @@ class Actions:
                 shown, at, look, say, now=now, total=total, rows=max(1, (most - 2) // (1 if look.width >= 60 else 2))
             )
 
-        chosen = await self._on.pick(Picker(sessions, draw, lambda item: f"{item.name} {item.title}", say))
+        def told(item: SessionChoice) -> str:
+            return ", ".join(part for part in (item.name, views.when(item.changed, now, say), item.title) if part)
+
+        chosen = await self._on.pick(Picker(sessions, draw, lambda item: f"{item.name} {item.title}", say, told=told))
         return chosen.name if chosen is not None else ""
 
     async def rename(self, name: str) -> None:

@@ -277,11 +277,19 @@ Draw = Callable[[Sequence[T], int, "Look", int, int], list[Line]]
 class Picker(Generic[T]):
     """A list with search. `done` holds the chosen item in a tuple, is empty when the list was closed, None while open.
 
-    `text` is what a search looks at; `filter` holds what is searched for, and is shown in the input zone.
+    `text` is what a search looks at; `filter` holds what is searched for, and is shown in the input zone. `told` is an
+    item in words, where the list is told in lines.
     """
 
     def __init__(
-        self, items: Sequence[T], draw: Draw[T], text: Callable[[T], str], say: Words, *, current: int = 0
+        self,
+        items: Sequence[T],
+        draw: Draw[T],
+        text: Callable[[T], str],
+        say: Words,
+        *,
+        told: Callable[[T], str],
+        current: int = 0,
     ) -> None:
         self.done: tuple[T] | tuple[()] | None = None
         self.filter = Editor()
@@ -290,6 +298,7 @@ class Picker(Generic[T]):
         self._shown = list(items)
         self._draw = draw
         self._text = text
+        self._told = told
         self._say = say
         self._at = current if current < len(self._shown) else 0
 
@@ -327,7 +336,7 @@ class Picker(Generic[T]):
 
     def spoken(self, look: Look) -> list[Line]:
         """The list in lines, numbered, with how to answer, for a door without an input zone."""
-        items = [f"{place}. {clean_row(self._text(item))}" for place, item in enumerate(self._all[:200], 1)]
+        items = [f"{place}. {clean_row(self._told(item))}" for place, item in enumerate(self._all[:200], 1)]
         return [
             row for text in (*items, self._say("screen.list.reply")) for row in wrap(line(look.text(text)), look.width)
         ]
@@ -361,7 +370,10 @@ def models(choices: Sequence[ModelChoice], say: Words) -> Picker[ModelChoice]:
             rows.append(line(Span("    " + look.text(say("screen.list.none")), "muted")))
         return rows + wrap(line(Span(look.text(say("screen.models.keys")), "muted")), look.width)
 
-    return Picker(choices, draw, lambda choice: f"{choice.name} {choice.provider}", say, current=current)
+    def told(choice: ModelChoice) -> str:
+        return ", ".join([choice.name, choice.provider, *([window_tokens(choice.window)] if choice.window else [])])
+
+    return Picker(choices, draw, lambda choice: f"{choice.name} {choice.provider}", say, told=told, current=current)
 
 
 def _model_row(choice: ModelChoice, cells: int, look: Look, *, on: bool) -> Line:

@@ -103,10 +103,14 @@ def test_a_list_is_numbered(tmp_path: Path) -> None:
     with plain(tmp_path, **QUIET) as term:
         term.expect_exact("\n> ")
         term.sendline("/model")
-        term.expect("2. qwen3-coder:30b")
+        term.expect_exact("2. qwen3-coder:30b, litellm, 200k\r\n")
         term.expect_exact("? ")
         term.sendline("3")
         term.expect("mistral-small")
+        term.expect_exact("\n> ")
+        term.sendline("/load")
+        term.expect(r"3\. session_2, \S.*, arrondi\r\n")
+        term.sendline("")
         term.expect_exact("\n> ")
 
 
