@@ -423,6 +423,24 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(place: Place, number: si
     assert (child.returncode, out) == (0, "Hello from the fake model.\n")
 
 
+@pytest.mark.parametrize("model", ["m", None], ids=["in the turn", "while looking for models"])
+def test_a_name_server_that_never_answers_does_not_hold_up_a_stop(place: Place, model: str | None) -> None:
+    (place.base / "sitecustomize.py").write_text(
+        "import socket, time, pathlib\n"
+        "def never(*_args, **_more):\n"
+        f"    pathlib.Path({str(place.base)!r}, 'asked').touch()\n"
+        "    time.sleep(600)\n"
+        "socket.getaddrinfo = never\n"
+    )
+    place.settings(LiteLLM_URL="https://llm.example", **({"model": model} if model else {}))
+    path = f"{place.base}{os.pathsep}{place.environment()['PYTHONPATH']}"
+    child = place.start("-p", "hi", PYTHONPATH=path)
+    wait_for((place.base / "asked").exists)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=20)
+    assert child.returncode == 130
+
+
 def test_a_killed_run_leaves_a_session_that_resumes(place: Place) -> None:
     with fake_llm("slow", delay=20) as fake:
         use(place, fake)

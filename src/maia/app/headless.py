@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import stat
@@ -15,6 +14,7 @@ from maia.core.text import cut_middle
 from maia.core.types import Attachment, Submission
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.headless import Printer, run, show_aside, standard_streams, stream_look
+from maia.terminal.loop import run_to_end
 from maia.terminal.options import Options
 
 MAX_STDIN_BYTES = 10_000_000
@@ -28,7 +28,7 @@ def run_headless(options: Options, say: Catalogue) -> int:
     """One turn; the exit code of decisions §11. Raises `MaiaError` where it cannot even begin."""
     submission = read_submission(options, sys.stdin.buffer if sys.stdin is not None else None)
     ground = lay_ground(options, os.environ, say)
-    return asyncio.run(_run(ground, submission))
+    return run_to_end(_run(ground, submission))
 
 
 async def _run(ground: Ground, submission: Submission) -> int:

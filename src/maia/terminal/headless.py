@@ -153,9 +153,11 @@ class Printer:
 async def run(talk: Talk, submission: Submission, printer: Printer) -> int:
     """Open the session, run one turn, print it; the exit code of decisions §11. Raises `MaiaError` before the turn."""
     try:
-        async for event in talk.open():
-            printer.show(event)
-        with _stopping(talk):
+        with _stopping(talk) as stops:
+            async for event in talk.open():
+                printer.show(event)
+            if stops.asked:
+                return EXIT_CODES["stopped"]
             async for event in talk.turn(submission):
                 printer.show(event)
                 refuse(talk, event)
@@ -171,20 +173,26 @@ class _Hurried(Exception):
     """Somebody asked twice to stop."""
 
 
+@dataclass(slots=True)
+class _Stops:
+    """How often somebody asked to stop."""
+
+    asked: int = 0
+
+
 @contextmanager
-def _stopping(talk: Talk) -> Generator[None]:
+def _stopping(talk: Talk) -> Generator[_Stops]:
     """Ctrl+C and a polite kill stop the turn, so that what was written is kept.
 
     The second one, of whichever kind, does not wait for commands that take their time to end: they are killed. A signal
     that the caller told us to ignore (`nohup`, a job in the background) stays ignored. Raises `_Hurried`.
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    asked = 0
+    stops = _Stops()
 
     def stop() -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 1:
+        stops.asked += 1
+        if stops.asked == 1:
             talk.stop()
         elif task is not None:
             task.cancel()
@@ -194,9 +202,9 @@ def _stopping(talk: Talk) -> Generator[None]:
     for number in signals:
         loop.add_signal_handler(number, stop)
     try:
-        yield
+        yield stops
     except asyncio.CancelledError:
-        if asked > 1:
+        if stops.asked > 1:
             raise _Hurried from None
         raise
     finally:
