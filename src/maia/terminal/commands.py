@@ -55,7 +55,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("model", "model", takes_argument=True, completes="models"),
     CommandRow("clear", "clear"),
     CommandRow("new", "new"),
-    CommandRow("load", "load", takes_argument=True, completes="sessions"),
+    CommandRow("load", "load", ("resume",), takes_argument=True, completes="sessions"),
     CommandRow("rename", "rename", takes_argument=True),
     CommandRow("permissions", "permissions", while_working=True),
     CommandRow("context", "context", while_working=True),

@@ -37,7 +37,9 @@ def test_every_command_has_words(say: Catalogue) -> None:
         assert not row.argument or say(row.argument)
 
 
-@pytest.mark.parametrize(("typed", "name"), [("help", "help"), ("HELP", "help"), ("?", "help"), ("quit", "exit")])
+@pytest.mark.parametrize(
+    ("typed", "name"), [("help", "help"), ("HELP", "help"), ("?", "help"), ("quit", "exit"), ("resume", "load")]
+)
 def test_a_command_is_found_by_name_and_alias(typed: str, name: str) -> None:
     assert find_command(typed).name == name
 
