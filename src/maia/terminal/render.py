@@ -225,6 +225,8 @@ def _finished_rows(state: RenderState, look: Look, say: Words) -> list[Line]:
     rows: list[Line] = []
     while state.calls and not state.calls[0].open:
         rows += call_lines(state.calls.pop(0), look, say)
+    if not state.calls:
+        state.batch = []  # what begins from here on was not asked for together with these
     return rows
 
 

@@ -224,6 +224,8 @@ def _spoken(call: Call, look: Look, say: Words) -> list[Line]:
 
 def tally(calls: list[Call], say: Words) -> str:
     """`Outils en parallèle : 2/3 terminés (Read, Bash)`, or the one tool that runs."""
+    if len(calls) == 1 and calls[0].name == SHELL:
+        return say("term.status.shell")
     if len(calls) == 1:
         return say("term.status.tool", name=clean_row(calls[0].name))
     done = [clean_row(call.name) for call in calls if not call.open]

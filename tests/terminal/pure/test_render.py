@@ -227,6 +227,15 @@ def test_parallel_tools_keep_the_asked_order_and_are_counted() -> None:
     assert status_of(state, FR) == Status("thinking", "En réflexion…")
 
 
+def test_commands_of_the_person_are_not_counted_with_earlier_ones() -> None:
+    state = RenderState()
+    for call_id in ("bang-1", "bang-2"):
+        log([ToolCallStarted(call_id, "!", {}, "make")], state=state)
+        assert status_of(state, FR) == Status("tools", "Votre commande est en cours")
+        log([ToolCallFinished(call_id, "!", "succeeded", "ok")], state=state)
+        assert status_of(state, FR) == Status()
+
+
 def test_parallel_tools_in_40_columns_have_no_durations() -> None:
     look = Look(width=40)
     state = RenderState()
