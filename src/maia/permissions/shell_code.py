@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 Effect: TypeAlias = Literal["none", "write", "run"]
 
 _AWK_TOKEN = re.compile(
-    r"""(?P<string>"(?:\\.|[^"\\])*")|(?P<comment>\#[^\n]*)|(?P<word>\w+)|(?P<blank>[ \t]+)|(?P<other>.)""",
+    r"""(?P<string>"(?:\\.|[^"\\])*")|(?P<comment>\#[^\n]*)|(?P<word>\w+)|(?P<blank>(?:[ \t]|\\\n)+)"""
+    r"""|(?P<other>\+\+|--|.)""",
     re.DOTALL | re.VERBOSE,
 )
 _AWK_REGEX = re.compile(r"/(?:\\.|\[[^\]]*\]|[^/\\\n])+/", re.DOTALL)
@@ -21,8 +22,16 @@ _SCREENS = ('"/dev/stdout"', '"/dev/stderr"', '"/dev/null"')
 
 
 def awk_effect(program: str) -> Effect:
-    """What an awk program does beside printing: `system()`, pipes, `getline`, `print > file`."""
-    bare = _awk_bare(program)
+    """What an awk program does beside printing: `system()`, pipes, `getline`, `print > file`.
+
+    A slash behind a bracket may divide or open a pattern: the program does what either reading of it does.
+    """
+    readings = {_awk_bare(program, closed_bracket_ends_value=ends) for ends in (True, False)}
+    effects = {_awk_effect(bare) for bare in readings}
+    return "run" if "run" in effects else "write" if "write" in effects else "none"
+
+
+def _awk_effect(bare: str) -> Effect:
     if _AWK_RUNS.search(bare):
         return "run"
     bare = _AWK_SCREEN.sub("", bare)
@@ -31,16 +40,17 @@ def awk_effect(program: str) -> Effect:
     return "write" if _AWK_WRITES.search(bare) else "none"
 
 
-def _awk_bare(program: str) -> str:
+def _awk_bare(program: str, *, closed_bracket_ends_value: bool) -> str:
     """The program without what its strings, patterns and comments hold; the screen as a file is one character."""
     out: list[str] = []
     before = ""
     at = 0
     while at < len(program):
-        pattern = _AWK_REGEX.match(program, at) if before in _AWK_BEFORE_REGEX else None
+        opens = before in _AWK_BEFORE_REGEX or (before == ")" and not closed_bracket_ends_value)
+        pattern = _AWK_REGEX.match(program, at) if opens else None
         if pattern:
             out.append("//")
-            at, before = pattern.end(), ")"
+            at, before = pattern.end(), "value"
             continue
         token = _AWK_TOKEN.match(program, at)
         if token is None:
@@ -50,7 +60,7 @@ def _awk_bare(program: str) -> str:
         match token.lastgroup:
             case "string":
                 out.append("\x01" if text in _SCREENS else '""')
-                before = ")"
+                before = "value"
             case "comment":
                 continue
             case "blank":
@@ -116,7 +126,7 @@ def _sed_substitution(script: str, at: int) -> tuple[Effect, int]:
         return "run", len(script)
     end = at + 1
     for part in range(2):
-        end = _delimited(script, end, sets=part == 0)
+        end = _delimited(script, end, sets=part == 0 and script[at] == "s")
         if end < 0:
             return "run", len(script)
     flags = re.compile(r"[gpiImM0-9]*").match(script, end + 1)

@@ -90,7 +90,9 @@ def _subcommand_hazards(rest: Words) -> list[Barrier]:
     found: list[Barrier] = []
     if name in _ALWAYS or two in _ALWAYS:
         found.append(Barrier("blind", "perm.why.runs", two if two in _ALWAYS else name))
-    if name in _RUNS and (word := has_flag(rest[1:], *_RUNS[name].split(), values="mCbLnSGUF")):
+    if name in _RUNS and (
+        word := has_flag(rest[1:], *_RUNS[name].split(), values="ABCefm" if name == "grep" else "mCbLnSGUF")
+    ):
         found.append(Barrier("blind", "perm.why.runs", word.source.partition("=")[0]))
     if name in _WRITES and (word := has_flag(rest[1:], "--output", values="mCbLnSGU")):
         found.append(Barrier("flag", "perm.why.writes", word.source.partition("=")[0]))

@@ -100,6 +100,19 @@ def _date(words: Words) -> list[Barrier]:
     return [Barrier("flag", "perm.why.writes", sets[0].source)] if sets and not parsed.has("j") else []
 
 
+def _time(words: Words) -> list[Barrier]:
+    """The program `time`, which a path or a backslash calls, writes its figures where it is told."""
+    parsed = options(words[1:], spec("p a v q f: o: portability append verbose quiet format= output="))
+    return [Barrier("flag", "perm.why.writes", "-o")] if parsed.has("o", "output") else []
+
+
+def _logs(words: Words) -> list[Barrier]:
+    """`xvfb-run -e FILE` and `rlwrap -l FILE` write beside what they run."""
+    parsed = options(words[1:], spec("* e: f: n: s: l: H: error-file= logfile= history-filename= server-args="))
+    written = parsed.has("e", "error-file", "l", "logfile", "H", "history-filename")
+    return [Barrier("flag", "perm.why.writes", words[0].source)] if written else []
+
+
 _CURL_FILES = (
     "o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr", "libcurl", "etag-save",
     "hsts", "alt-svc",
@@ -222,6 +235,7 @@ def _deno(words: Words) -> list[Barrier]:
 
 
 PROGRAMS: dict[str, Reader] = {
+    "time": _time, "gtime": _time, "xvfb-run": _logs, "rlwrap": _logs,
     "sed": _sed, "awk": _awk, "find": _find, "uniq": _uniq, "xxd": _uniq, "ssh": _ssh_options, "scp": _ssh_options,
     "sftp": _ssh_options, "rsync": _ssh_options, "vim": _editor, "less": _less, "more": _less, "psql": _database,
     "mysql": _database, "mariadb": _database, "sqlite3": _database, "make": _make, "gmake": _make, "socat": _socat,

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 PLACES = {"PWD": ".", "HOME": "~"}
 """Variables of the environment that a path may start with, as the path that says the same."""
-POSITIONAL = ("@", "*", *"123456789")
+POSITIONAL = ("@", "*", *"0123456789")
+RUNNING = {"_": ANY, "BASH_COMMAND": ANY, "BASH_EXECUTION_STRING": ANY}
+"""Variables in which the shell itself puts parts of the script."""
 _ROUNDS = 2
 """A value may come from a variable that is only set further down, in a loop."""
 
+_SUBSCRIPT = re.compile(r"\[[^\]]*\]=")
 _NAME = re.compile(r"\w+\Z")
+_USED = re.compile(rb"\$\{?[!#]?(\w+)")
 _SETS = re.compile(rb"\$\{(\w+):?=([^}]*)")
 
 
@@ -31,13 +35,15 @@ def known_values(root: Node, data: bytes, *, inside: bool = False) -> dict[str, 
     if b"$" not in data:
         return {}
     found: dict[str, set[str]] = {}
-    if inside:
-        _fill(found, POSITIONAL)
+    if inside:  # what is in force outside, before the command or exported, is not known here
+        _fill(
+            found, (*POSITIONAL, *(name for name in map(shell_words.decode, _USED.findall(data)) if name not in PLACES))
+        )
     for name, value in _SETS.findall(data):
         _note(found, shell_words.decode(name), _unknown(shell_words.decode(value)))
     for _ in range(_ROUNDS):
         _collect(found, root, data)
-    return PLACES | {name: _value(values) for name, values in found.items()}
+    return PLACES | RUNNING | {name: _value(values) for name, values in found.items()}
 
 
 def _collect(found: dict[str, set[str]], root: Node, data: bytes) -> None:
@@ -93,7 +99,8 @@ def _assigned(node: Node, data: bytes, found: dict[str, set[str]]) -> tuple[str,
         return text, ""
     if node.children[2].type == "array":
         elements = [shell_words.build([child], data, _so_far(found)) for child in node.children[2].children[1:-1]]
-        return text, ONE if all(_unknown(word.text) == ONE and not word.made for word in elements) else ANY
+        plain = all(_unknown(_SUBSCRIPT.sub("", word.text)) == ONE and not word.made for word in elements)
+        return text, ONE if plain else ANY
     word = shell_words.build(node.children[2:], data, _so_far(found))
     known = word.literal or not re.search(f"[{ANY}{ONE}]", word.text)
     return text, ANY if word.made else word.text if known else _unknown(word.text)

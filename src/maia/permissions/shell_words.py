@@ -28,6 +28,8 @@ _DOLLAR = re.compile(r"\$[\w{(@*#?!-]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _OPTION_GLOB = re.compile(r"-[^=]*[*?\[]")
 """A glob that only finds files named like an option."""
+_AFTER_NOTHING = re.compile(f"[{ANY}{ONE}]+-")
+"""`$x-delete`, where the environment may have no `x`."""
 _OPEN_BRACES = re.compile(r"\{(?!-?\d+\.\.\d+\}\Z)|.*\{[^{}]*[$`]")
 _MANY = re.compile(r"\$\{?(?:@|[!#]?\w+\[[@*]\])")
 
@@ -71,12 +73,14 @@ class _Builder:
         self.torn = False
         self.made = False
         self.dollar = False
+        self.hollow = False
 
     def word(self, source: str) -> Word:
         text = "".join(self.text)
         choices = brace_choices(source) if self.braces else ()
         open_braces = self.braces and not choices and (source[:1] in "-$" or bool(_OPEN_BRACES.match(source)))
-        made = self.made or open_braces or bool(self.glob and _OPTION_GLOB.match(text))
+        empty_before_dash = self.hollow and _AFTER_NOTHING.match(text) is not None
+        made = self.made or open_braces or empty_before_dash or bool(self.glob and _OPTION_GLOB.match(text))
         pattern = "".join(self.pattern) if not self.braces or choices else ANY
         return Word(
             choices[0] if choices else ANY + text if open_braces else text,
@@ -165,6 +169,7 @@ class _Builder:
         self.literal = False
         self.dollar = False
         known = self.values(_name(node)) if node.type in ("simple_expansion", "expansion") else None
+        self.hollow = self.hollow or (known is None and "".join(self.text).strip(ANY + ONE) == "")
         made = known == ANY or (known is None and is_made(self._slice(node), self.values))
         self.made = self.made or made
         if made:
@@ -250,11 +255,12 @@ def is_made(source: str, values: Values) -> bool:
     default = _DEFAULT.match(rest)
     if default and _may_be_option(default.group(1), values):
         return True
+    operation = "" if default else re.sub(r"^\[[^\]]*\]", "", rest)
     known = values(name)
     if known is None or known == ONE:
-        return False
-    cuts = rest[:1] in ("#", "/", ":") and default is None
-    return known == ANY or known.startswith("-") or cuts
+        replaces = operation.startswith("/") and re.search(r"[-$`]", operation) is not None
+        return replaces or (known == ONE and re.match(r":\s*[^0\s]", operation) is not None)
+    return known == ANY or known.startswith("-") or operation[:1] in ("#", "/", ":")
 
 
 def _may_be_option(text: str, values: Values) -> bool:
