@@ -222,10 +222,6 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_problem(home: Path, launch: 
         ("effort", "huge", "effort"),
         ("lang", "de", "lang"),
         ("sandbox", "yes", "sandbox"),
-        ("sandbox", {"mode": "off", "net": True}, "sandbox"),
-        ("sandbox", {"network": "no"}, "sandbox"),
-        ("sandbox", {"writable": "/srv"}, "sandbox"),
-        ("sandbox", {"env": [3]}, "sandbox"),
         ("endpoints", "http://x", "endpoints"),
         ("notify", 1, "switch"),
     ],
@@ -239,6 +235,27 @@ def test_a_value_of_the_wrong_kind_is_left_out_and_named(
     assert settings.notices == (Notice("warn", f"settings.wrong.{expected}", where),)
     assert key not in settings.values
     assert len(settings.values) == 1, "the rest loads (T1.10)"
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("net", True), ("writable", "/srv"), ("writable", ["\0"]), ("env", [3]), ("readable", {}), ("", 1)],
+)
+def test_a_part_of_the_sandbox_that_does_not_fit_lifts_no_restriction(
+    home: Path, launch: Path, part: str, value: Any
+) -> None:
+    write(home, {"lang": "fr", "sandbox": {"mode": "required", "network": False, part: value}})
+    settings = load_settings(launch, home, {})
+    assert settings.sandbox == Sandbox("required", network=False)
+    where = {"file": "~/.maia/settings.json", "line": 3, "name": f"sandbox.{part}"}
+    assert settings.notices == (Notice("warn", "settings.wrong.sandbox", where),)
+
+
+def test_parts_of_the_sandbox_that_do_not_fit_are_named_together(home: Path, launch: Path) -> None:
+    write(home, {"lang": "fr", "sandbox": {"mode": "on", "network": "no"}})
+    settings = load_settings(launch, home, {})
+    assert settings.sandbox == Sandbox()
+    assert settings.notices[0].values["name"] == "sandbox.mode, sandbox.network"
 
 
 def test_every_kind_of_value_has_its_sentence_in_both_languages() -> None:

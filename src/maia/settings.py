@@ -63,11 +63,16 @@ class Value:
 
 
 class Wrong(Exception):
-    """A value does not fit; `expected` is a word of the table `settings.expected.…` of the catalogue."""
+    """A value does not fit; `expected` is a word of the table `settings.expected.…` of the catalogue.
 
-    def __init__(self, expected: str) -> None:
+    `parts` names the members of an object that do not fit where the `rest` of it is in force all the same.
+    """
+
+    def __init__(self, expected: str, parts: tuple[str, ...] = (), rest: Any = None) -> None:
         super().__init__(expected)
         self.expected = expected
+        self.parts = parts
+        self.rest = rest
 
 
 # What each key holds ------------------------------------------------------------------------------------------------
@@ -163,12 +168,19 @@ _SANDBOX_PARTS: dict[str, Callable[[JsonValue], Any]] = {
 
 
 def _sandbox(value: JsonValue) -> Sandbox:
-    """`"required"`, or an object of the parts."""
-    parts = cast(JsonObject, value) if isinstance(value, dict) else {"mode": value}
-    try:
-        return Sandbox(**{name: _SANDBOX_PARTS[name](part) for name, part in parts.items()})
-    except (Wrong, KeyError):
-        raise Wrong("sandbox") from None
+    """`"required"`, or an object of the parts. One that does not fit takes no other with it: they restrict."""
+    if not isinstance(value, dict):
+        return Sandbox(mode=cast(SandboxMode, _SANDBOX_PARTS["mode"](value)))
+    fitting: JsonObject = {}
+    wrong: list[str] = []
+    for name, part in cast(JsonObject, value).items():
+        try:
+            fitting[name] = _SANDBOX_PARTS[name](part)
+        except (Wrong, KeyError):
+            wrong.append(name)
+    if wrong:
+        raise Wrong("sandbox", tuple(wrong), Sandbox(**fitting))
+    return Sandbox(**fitting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +327,11 @@ def _read_values(file: SettingsFile, notices: list[Notice]) -> dict[str, Value]:
         try:
             value = KEYS[key].read(raw)
         except Wrong as wrong:
-            notices.append(Notice("warn", f"settings.wrong.{wrong.expected}", where))
-            continue
+            name = ", ".join(f"{key}.{part}" for part in wrong.parts) or key
+            notices.append(Notice("warn", f"settings.wrong.{wrong.expected}", {**where, "name": name}))
+            if wrong.rest is None:
+                continue
+            value = wrong.rest
         if key != "permissions":  # read by their own room, with lines, from `files`
             values[key] = Value(value, Place(file.shown, line))
     return values
