@@ -7,7 +7,8 @@ import re
 
 from maia.core.types import Need, Rule, RuleSource, Verdict
 from maia.permissions import globs, wildcard
-from maia.permissions.decide import decide, host_of
+from maia.permissions.decide import decide
+from maia.permissions.hosts import host_of
 from maia.permissions.paths import Place, target
 from maia.permissions.rules import RuleSet, parse_rule
 from maia.permissions.script import Command
