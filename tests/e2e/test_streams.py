@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -91,3 +95,57 @@ def test_a_question_after_the_end_of_input_is_refused(place: Place) -> None:
     assert ran.code == 0
     assert "touch ran" in ran.out
     assert not (place.folder / "ran").exists()
+
+
+EVIL = "a\x1b]0;owned\x07b\x9b31mc\u202ed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-p", "go", "--model", "offline"),
+        ("-p", "go", "--model", "offline", "--output-format", "json"),
+        ("-p", "go", "--model", "offline", "--output-format", "stream-json"),
+        ("sessions", "show", "kept"),
+        ("sessions", "show", "kept", "--json"),
+        ("models",),
+        ("models", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_what_a_model_says_cannot_act_on_a_terminal_and_reaches_a_pipe_unchanged(
+    place: Place, words: tuple[str, ...]
+) -> None:
+    place.settings(endpoints={"far": {"url": "http://127.0.0.1:9", "models": [EVIL]}})
+    (place.folder / "script").write_text(json.dumps({"text": EVIL, "repeat": True}))
+    place.env["MAIA_OFFLINE_SCRIPT"] = "script"
+    if words[0] == "sessions":
+        run(place, "", "-p", "go", "--model", "offline")
+        (session,) = (place.folder / ".maia" / ".sessions").glob("*.jsonl")
+        session.rename(session.with_name("kept.jsonl"))
+    shown = on_terminal(place, *words)
+    assert "owned" in shown
+    assert not set(EVIL) & set(shown) - set("a0owned;]b31mc")
+    piped = run(place, "", *words).out
+    assert words == ("models",) or EVIL in piped or json.dumps(EVIL, ensure_ascii=False)[1:-1] in piped
+
+
+def on_terminal(place: Place, *words: str) -> str:
+    """What the program writes when standard output is a terminal."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "maia", *words],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    data = b""
+    with suppress(OSError):  # Linux: the end of a terminal that nobody holds any more
+        while piece := os.read(ours, 65_536):
+            data += piece
+    os.close(ours)
+    child.wait(30)
+    return data.decode()

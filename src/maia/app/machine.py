@@ -25,6 +25,7 @@ from maia.terminal.badges import failure_lines
 from maia.terminal.endings import notice_lines
 from maia.terminal.headless import show, stream_look
 from maia.terminal.options import Options
+from maia.terminal.streams import literal
 
 MANY = 100
 """Files that may follow `--settings`: `--settings A B` is the same as `--settings A --settings B`."""
@@ -39,7 +40,7 @@ def _words(options: Options, least: int, most: int) -> tuple[str, ...]:
 
 
 def _print_json(value: JsonValue) -> None:
-    print(json.dumps(value, ensure_ascii=False))
+    print(literal(json.dumps(value, ensure_ascii=False), sys.stdout))
 
 
 def permissions(options: Options, say: Catalogue) -> int:
@@ -158,9 +159,9 @@ def _show(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
         from maia.core.codec import dump_event
 
         for record in kept.load(name).records:
-            print(dump_event(record.event))
+            print(literal(dump_event(record.event), sys.stdout))
         return 0
-    print(markdown(_transcript(kept, name), name), end="")
+    print(literal(markdown(_transcript(kept, name), name), sys.stdout), end="")
     return 0
 
 

@@ -20,7 +20,7 @@ from maia.terminal.badges import badge_lines, failure_lines, failure_title
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.options import OutputFormat
 from maia.terminal.spans import Line
-from maia.terminal.streams import give_up
+from maia.terminal.streams import give_up, literal
 from maia.terminal.words import Words
 
 EXIT_CODES: dict[Outcome, int] = {
@@ -127,6 +127,7 @@ class Printer:
                 pass
 
     def _line(self, text: str) -> None:
+        text = literal(text, self._out)
         self._out.write(text if text.endswith("\n") else text + "\n")
         self._out.flush()
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
+
+from maia.core.text import visible
 
 _NAMES = ("stdin", "stdout", "stderr")
 
@@ -21,6 +24,14 @@ def hold_standard_streams() -> None:
             os.set_inheritable(null, True)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
+def literal(text: str, stream: TextIO) -> str:
+    """What a model, a server or a file brought, as it may go to this stream: on a terminal it must not act.
+
+    A file or a pipe gets it unchanged, whoever reads it there.
+    """
+    return visible(text) if stream.isatty() else text
 
 
 def output_problem() -> OSError | None:
