@@ -155,6 +155,9 @@ _OUTPUT_FIELDS: Final = (
 )
 
 
+_MOST: Final = 10**12
+
+
 def _window(row: JsonObject) -> int | None:
     return _first_count(row, _WINDOW_FIELDS)
 
@@ -171,12 +174,12 @@ def _at(row: JsonObject, path: str) -> Any:
 
 
 def _count(value: Any) -> int | None:
-    """A positive whole number, also as text. Servers write 0 or -1 for unknown."""
-    if isinstance(value, str) and value.strip().isdigit():
+    """A positive whole number, also as text. Servers write 0 or -1 for unknown; beyond `_MOST` it counts nothing."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,16}\s*", value):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST else None
 
 
 def _images(row: JsonObject) -> bool | None:

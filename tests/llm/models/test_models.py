@@ -60,6 +60,10 @@ ROWS: dict[str, tuple[dict[str, Any], int | None, int | None]] = {
     "vllm": ({"id": "m", "max_model_len": 90_000}, 90_000, None),
     "as text": ({"id": "m", "context_length": "90000"}, 90_000, None),
     "as a float": ({"id": "m", "context_length": 90000.0}, 90_000, None),
+    "digits that are no number": ({"id": "m", "context_length": "²"}, None, None),
+    "more digits than Python reads": ({"id": "m", "context_length": "9" * 5_000}, None, None),
+    "beyond any window": ({"id": "m", "context_length": 1e300, "max_output_tokens": 10**30}, None, None),
+    "infinite": ({"id": "m", "context_length": float("inf")}, None, None),
     "zero is unknown": ({"id": "m", "context_length": 0}, None, None),
     "minus one is unknown": ({"id": "m", "context_length": -1}, None, None),
     "true is no number": ({"id": "m", "context_length": True}, None, None),
@@ -269,15 +273,11 @@ def test_a_row_for_machines_has_every_fact() -> None:
     assert model_row(ModelInfo("a", "w"))["price"] is None
 
 
-names = st.sampled_from(["data", "id", "models", "context_length", "pricing", "model_info", "mode"])
+names = st.sampled_from(["data", "id", "models", "context_length", "pricing", "prompt", "model_info", "mode"])
+texts = st.text(max_size=9) | st.sampled_from(["²", "9" * 5_000, "nan", "1e400", "-1"])
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.floats(allow_nan=False),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["data", "id", "models", "context_length", "pricing", "model_info", "mode"]), inner
-        )
-    ),
+    st.none() | st.booleans() | st.integers() | texts | st.floats(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner),
     max_leaves=12,
 )
 
