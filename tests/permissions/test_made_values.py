@@ -103,6 +103,8 @@ def test_a_denied_program_does_not_come_in_by_such_a_value(command: str) -> None
         'sort "${FILE:-default.txt}"',
         'F=(a b); sort "${F[@]}"',
         "rg --glob=*.py x",
+        'while IFS= read -r line; do echo "$line"; done < a',
+        'while IFS=, read -ra f; do echo "${f[0]}"; done < a',
         'sort "$DIR/a-b"',
         'for f in a b; do sort "$f-x"; done',
         "bash -c 'wc -l \"$1\"' _ a",
@@ -116,6 +118,19 @@ def test_a_denied_program_does_not_come_in_by_such_a_value(command: str) -> None
 )
 def test_a_value_that_is_no_option_brings_no_question(command: str) -> None:
     assert shell(command, NARROW) == "allow"
+
+
+@pytest.mark.parametrize("command", ["ls | xargs npx eslint", "ls | xargs -n1 python3 x.py", 'read f; node x.js "$f"'])
+def test_behind_the_program_that_an_interpreter_runs_no_option_is_its_own(command: str) -> None:
+    assert shell(command, rules(allow=["Bash(ls *)", "Bash(npx *)", "Bash(python3 *)", "Bash(node *)"])) == "allow"
+
+
+def test_a_variable_that_only_sets_a_size_is_harmless() -> None:
+    beside = rules(allow=["Bash(npm *)"])
+    asked = {line: shell(line, beside) for line in (
+        "NODE_OPTIONS=--max-old-space-size=4096 npm t", "NODE_OPTIONS='--require ./x' npm t", "IFS=x npm t"
+    )}  # fmt: skip
+    assert list(asked.values()) == ["allow", "ask", "ask"]
 
 
 def test_a_rule_that_names_xargs_says_that_it_may_add_words() -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from maia.permissions.script import Assignment, Barrier, Command, Folders, Redirect, Script, Word
 from maia.permissions.shell_flags import hazards, made_options
 from maia.permissions.shell_inner import Inner, program_name
-from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, HARMLESS_VALUE, RESERVED_WORDS
+from maia.permissions.shell_names import DANGEROUS_NAME, HARMLESS_NAME, HARMLESS_VALUE, INPUT_NAMES, RESERVED_WORDS
 from maia.permissions.shell_wrappers import unwrap
 from maia.permissions.wildcard import ANY, ONE
 
@@ -39,7 +39,7 @@ def command_of(
     layer: int = 0,
 ) -> Found:
     """Everything about one command. `read` analyses a script given as an argument (`bash -c`)."""
-    barriers = [*_assignment_barriers(assignments), *_name_barriers(words)]
+    barriers = [*_assignment_barriers(_for_itself(assignments, words)), *_name_barriers(words)]
     if barriers and barriers[-1].key == "perm.why.dynamic":
         return Found(Command(words, assignments, folders, tuple(barriers)))
     barriers += hazards(words)
@@ -128,6 +128,12 @@ def _name_barriers(words: tuple[Word, ...]) -> list[Barrier]:
 
 
 _COMMANDS = ("time", "coproc")
+
+
+def _for_itself(assignments: tuple[Assignment, ...], words: tuple[Word, ...]) -> tuple[Assignment, ...]:
+    """Without `IFS=` before `read`, which only says how that one line is split."""
+    splits = bool(words) and words[0].fixed and words[0].text in INPUT_NAMES
+    return tuple(made for made in assignments if not (splits and made.name == "IFS"))
 
 
 def _assignment_barriers(assignments: tuple[Assignment, ...]) -> list[Barrier]:

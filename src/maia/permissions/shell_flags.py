@@ -122,6 +122,26 @@ _INTERPRETERS = frozenset(
 
 _CODE_OPERANDS = frozenset({"sed", "awk"})
 """Programs whose operand is a program, in which a value may stand anywhere."""
+_PROGRAM_FIRST = frozenset(
+    {
+        "python",
+        "perl",
+        "ruby",
+        "node",
+        "nodejs",
+        "php",
+        "lua",
+        "Rscript",
+        "julia",
+        "npx",
+        "npm",
+        "bun",
+        "ssh",
+        "nc",
+        "ncat",
+    }
+)
+"""Programs whose options stand before their first operand: what follows belongs to the script or program it names."""
 _NOT_ONLY_ROWS = frozenset({"find", "fd", "fdfind"})
 """Programs of `shell_wrappers.py` whose options are looked for anywhere."""
 
@@ -136,6 +156,8 @@ def made_options(words: Words) -> tuple[Barrier, ...]:
         return ()
     for word in words[1:]:
         if word.text == "--" and name not in _CODE_OPERANDS:
+            break
+        if name in _PROGRAM_FIRST and word.fixed and not word.made and not word.text.startswith("-"):
             break
         if word.made and (name in _CODE_OPERANDS or word.text[:1] in (ANY, ONE, "-")):
             runs = special is not None or row is None or bool(row.runs or row.codes)

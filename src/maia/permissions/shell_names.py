@@ -16,8 +16,10 @@ DANGEROUS_NAME = re.compile(
 )
 """Variables that make a program load or run another one. Sources: the manuals of the programs named in them."""
 
-HARMLESS_VALUE = re.compile(r"(?:\w+_)?(?:PAGER=(?:cat)?|EDITOR=(?:true|:))\Z")
-"""Settings of dangerous names that switch something off."""
+HARMLESS_VALUE = re.compile(
+    r"(?:\w+_)?(?:PAGER=(?:cat)?|EDITOR=(?:true|:))\Z|NODE_OPTIONS=['\"]?--max[-_]old[-_]space[-_]size=\d+['\"]?\Z"
+)
+"""Settings of dangerous names that switch something off, or only set a size."""
 
 PATH_SET = re.compile(r"(?<![$\w{-])(?:CD)?PATH\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
 """A search path that arithmetic sets: `((PATH=1))` makes the folder `1` the place of programs."""
