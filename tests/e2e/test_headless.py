@@ -240,6 +240,15 @@ def test_the_turn_limit_ends_with_its_own_code(place: Place) -> None:
     assert (ran.code, ran.json["outcome"], ran.json["steps"]) == (4, "turn_limit", 1)
 
 
+def test_a_warning_comes_with_what_to_do_about_it(place: Place) -> None:
+    with fake_llm() as fake:
+        place.settings(LiteLLM_URL=fake.url, model="fake-modle")
+        ran = place.run("-p", "hi")
+    told = " ".join(ran.err.split())
+    assert 'The model of the settings, "fake-modle", does not exist' in told
+    assert "→ Correct model in ~/.maia/settings.json, or choose with --model. The closest: fake-model" in told
+
+
 def test_nothing_configured_has_its_own_code_and_says_what_to_do(place: Place) -> None:
     ran = place.run("-p", "hi")
     assert (ran.code, ran.out) == (3, "")

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, TextIO
 
 from maia.core.codec import dump_event, to_json
@@ -18,6 +18,7 @@ from maia.core.events import Answered, ApprovalRequested, Event, LimitReached, N
 from maia.core.types import Answer, JsonObject, Outcome, Submission, TextPart
 from maia.terminal.badges import badge_lines, failure_lines, failure_title
 from maia.terminal.colours import Look, look_of, to_ansi
+from maia.terminal.endings import notice_lines
 from maia.terminal.options import OutputFormat
 from maia.terminal.spans import Line
 from maia.terminal.streams import give_up, literal
@@ -53,7 +54,6 @@ class Collected:
 
     text: str = ""
     ended: TurnEnded | None = None
-    notices: list[Notice] = field(default_factory=list[Notice])
 
     def take(self, event: Event) -> None:
         match event:
@@ -62,8 +62,6 @@ class Collected:
                 self.text = text or self.text
             case TurnEnded():
                 self.ended = event
-            case Notice():
-                self.notices.append(event)
             case _:
                 pass
 
@@ -139,7 +137,7 @@ class Printer:
         say, look = self._say, self._look
         match event:
             case Notice() if event.level != "info":
-                return badge_lines(event.level, say(event.key, **event.values), look)
+                return notice_lines(event, look, say)
             case RetryScheduled():
                 what = failure_title(event.failure, say)
                 return badge_lines("warn", say("cli.retry", what=what, seconds=round(event.delay, 1)), look)
