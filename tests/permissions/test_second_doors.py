@@ -49,6 +49,22 @@ def test_a_wrapper_whose_options_hide_the_command_asks_beside_a_deny(command: st
 
 
 @pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cp /usr/bin/touch t/foo && t/foo x", "ask"),
+        ("ln -s /bin/touch foo", "ask"),
+        ("install -m 755 ~/bin/touch foo", "ask"),
+        ("dd if=/usr/bin/touch of=foo", "ask"),
+        ("cp /usr/bin/env foo", "allow"),
+        ("cp a/touch b", "allow"),
+        ("mv touch bin/", "allow"),
+    ],
+)
+def test_a_denied_program_does_not_get_another_name_unasked(command: str, expected: str) -> None:
+    assert shell(command, ALL_BUT_TOUCH) == expected
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "ssh h 'cd /srv && ls > out.txt && echo $(date)'",

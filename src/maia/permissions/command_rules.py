@@ -167,6 +167,18 @@ def may_meet(rule: Rule, command: Command, *, fold_case: bool) -> bool:
     )
 
 
+_COPIERS = frozenset({"cp", "ln", "mv", "install", "link", "rsync", "dd"})
+_PROGRAM_FILE = re.compile(r"(?:if=)?(?:/|~/|\./|\.\./)(?:[^/]+/)*s?bin/([^/]+)\Z")
+
+
+def copied_programs(command: Command) -> list[Command]:
+    """The programs that a command takes to another name (`cp /usr/bin/rm x`), as if they ran."""
+    if program_name(command.program) not in _COPIERS:
+        return []
+    names = [found.group(1) for word in command.words[1:] if (found := _PROGRAM_FILE.match(word.text))]
+    return [Command((Word(name, name, pattern=name),)) for name in names]
+
+
 def _same_options(pattern: Pattern, words: tuple[Word, ...], *, anywhere: bool) -> bool:
     """Whether a pattern like `rm -rf *` names the same options in another order or spelling: `rm -f --recursive x`.
 

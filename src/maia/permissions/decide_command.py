@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions.command_files import operand_parts
 from maia.permissions.command_rules import (
+    copied_programs,
     covers,
     first_words,
     lifts,
@@ -139,10 +140,17 @@ class _CommandJudge:
         for rule in strict:
             if meets(rule, command, fold_case=fold):
                 return DecisionPart(command.shown, rule.verdict, rule, by_rule(rule))
-        for rule in strict:
-            if may_meet(rule, command, fold_case=fold):
-                return DecisionPart(command.shown, Verdict.ASK, rule, Reason("perm.may_match", {"rule": rule.text}))
-        return None
+        possible = [rule for rule in strict if may_meet(rule, command, fold_case=fold)]
+        if not possible and (programs := copied_programs(command)):
+            named = [
+                *self.deny.naming([each.program for each in programs]),
+                *self.ask.naming([each.program for each in programs]),
+            ]
+            possible = [rule for rule in named if any(meets(rule, each, fold_case=fold) for each in programs)]
+        if not possible:
+            return None
+        rule = possible[0]
+        return DecisionPart(command.shown, Verdict.ASK, rule, Reason("perm.may_match", {"rule": rule.text}))
 
     def _own(self, command: Command, inner: Sequence[DecisionPart]) -> DecisionPart:
         """The command's own part, after deny and ask rules."""

@@ -306,17 +306,24 @@ def _innermost(text: str) -> tuple[int, int, list[str]] | None:
         body = found.group()[1:-1]
         if "," in body:
             return found.start(), found.end(), body.split(",")
-        span = re.fullmatch(r"(-?\d+|\w)\.\.(-?\d+|\w)(?:\.\.-?\d+)?", body)
-        if span:
-            return found.start(), found.end(), _range(span.group(1), span.group(2))
+        if span := _SPAN.fullmatch(body):
+            first, last = filter(None, span.groups())
+            return found.start(), found.end(), _range(first, last)
     return None
 
 
+_NUMBER = r"([+-]?[0-9]{1,19})"
+_LETTER = "([A-Za-z])"
+_SPAN = re.compile(rf"(?:{_NUMBER}\.\.{_NUMBER}|{_LETTER}\.\.{_LETTER})(?:\.\.[+-]?[0-9]{{1,19}})?")
+"""`{1..9}` and `{a..z}` with a step or without; of more digits, or of other characters, bash makes nothing."""
+
+
 def _range(first: str, last: str) -> list[str]:
-    if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
-        low, high = sorted((int(first), int(last)))
-        return [str(n) for n in range(low, min(high, low + MAX_CHOICES) + 1)]
-    if len(first) == 1 and len(last) == 1:
+    """What stands between two numbers or two letters, with the zeros in front that bash keeps."""
+    if first.isalpha():
         low, high = sorted((ord(first), ord(last)))
         return [chr(n) for n in range(low, min(high, low + MAX_CHOICES) + 1)]
-    return [f"{{{first}..{last}}}".replace("{", "").replace("}", "")]
+    low, high = sorted((int(first), int(last)))
+    padded = any(re.match("[+-]?0[0-9]", end) for end in (first, last))
+    width = max(len(end.lstrip("+")) for end in (first, last)) if padded else 0
+    return [f"{n:0{width}d}" for n in range(low, min(high, low + MAX_CHOICES) + 1)]
