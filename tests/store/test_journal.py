@@ -212,6 +212,7 @@ def test_lines_that_are_no_records_are_counted_and_skipped(tmp_path: Path) -> No
     path = tmp_path / "s.jsonl"
     good = '{"v":1,"n":1,"at":"x","event":{"type":"UserSaid","text":"hi"}}'
     bad = ["", "{", "null", "[]", '{"v":1}', '{"v":1,"n":1,"at":"x","event":{}}', "[" * 100_000, "\x00\xff"]
+    bad += [good.replace('"n":1', f'"n":{number}') for number in ("1e400", "NaN", "Infinity", "9" * 5_000, "null")]
     path.write_text("\n".join([*bad, good, *bad]) + "\n", encoding="latin-1")
     loaded = read_records(path)
     assert [record.event for record in loaded.records] == [UserSaid("hi")]

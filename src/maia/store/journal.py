@@ -72,7 +72,7 @@ def read_records(path: Path) -> Loaded:
             event = load_event(data["event"])
             if event is not None:
                 records.append(Record(int(data["n"]), str(data["at"]), event))
-        except (ValueError, KeyError, TypeError, UnreadableEvent):
+        except (ValueError, KeyError, TypeError, OverflowError, UnreadableEvent):
             skipped += 1
     return Loaded(tuple(records), skipped)
 
