@@ -13,7 +13,7 @@ from maia.core.errors import SettingsProblem
 from maia.core.types import Verdict
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
-from maia.permissions.trust import TrustState, remember, trust_state
+from maia.permissions.trust import MAX_BYTES, TrustState, remember, trust_state
 
 
 @pytest.fixture
@@ -101,6 +101,23 @@ def test_an_unreadable_memory_trusts_nothing_and_can_be_written_again(memory: st
     assert trust_state(folder, home).verdict == "unknown"
     remember(folder, home)
     assert trust_state(folder, home).verdict == "trusted"
+
+
+def test_a_yes_is_for_what_was_shown_and_not_for_what_came_meanwhile(folder: Path, home: Path) -> None:
+    shown = trust_state(folder, home)
+    (folder / ".maia" / "tools" / "addition" / "TOOL.json").write_text('{"other": 1}')
+    remember(folder, home, shown.digest)
+    assert trust_state(folder, home).verdict == "changed"
+
+
+def test_a_change_far_behind_in_a_long_file_asks_again(folder: Path, home: Path) -> None:
+    program = folder / ".maia" / "tools" / "addition" / "run"
+    program.write_bytes(b"x" * (MAX_BYTES + 2))
+    remember(folder, home)
+    before = program.stat().st_mtime_ns
+    program.write_bytes(b"x" * (MAX_BYTES + 1) + b"y")
+    os.utime(program, ns=(before + 1_000, before + 1_000))
+    assert trust_state(folder, home).verdict == "changed"
 
 
 def test_many_may_remember_at_once(tmp_path: Path, home: Path) -> None:

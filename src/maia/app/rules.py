@@ -70,7 +70,7 @@ class FolderRules:
     def trust(self, yes: bool) -> None:
         """Remember a yes with what it was given for; after a no it is asked again at the next start."""
         if yes:
-            remember(self._folders.launch, self._folders.home)
+            remember(self._folders.launch, self._folders.home, self._state.digest)
             self.reload()
 
     def shown(self) -> tuple[RuleFile, ...]:

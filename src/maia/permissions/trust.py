@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -24,15 +24,19 @@ COUNTED = ("settings.json", "mcp.json", "hooks.json", "tools", "hooks", "agents"
 _MEMORY_BYTES = 4_000_000
 MAX_FILES = 5_000
 MAX_BYTES = 1_000_000
-"""Of a longer file the first bytes and the size count."""
+"""Of a longer file the first bytes, the size and the time of its last change count."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustState:
-    """`contents` are the shown paths of what waits for a yes; a folder that brings nothing is trusted with none."""
+    """`contents` are the shown paths of what waits for a yes; a folder that brings nothing is trusted with none.
+
+    `digest` is of what counted when the state was looked at.
+    """
 
     verdict: TrustVerdict
     contents: tuple[str, ...] = ()
+    digest: str = field(default="", compare=False)
 
 
 def trust_state(folder: Path, home: Path) -> TrustState:
@@ -44,16 +48,19 @@ def trust_state(folder: Path, home: Path) -> TrustState:
         return TrustState("trusted")
     known = _remembered(home).get(os.path.realpath(folder))
     if known is None:
-        return TrustState("unknown", contents)
-    return TrustState("trusted" if known == digest else "changed", contents)
+        return TrustState("unknown", contents, digest)
+    return TrustState("trusted" if known == digest else "changed", contents, digest)
 
 
-def remember(folder: Path, home: Path) -> None:
-    """Trust the folder as it is now. Raises `SettingsProblem` when that cannot be written down."""
+def remember(folder: Path, home: Path, seen: str = "") -> None:
+    """Trust the folder as it is now, or as it was `seen` (a state's digest): what changed since then asks again.
+
+    Raises `SettingsProblem` when that cannot be written down.
+    """
     from maia.permissions.save import locked, write_private
 
     memory = home / MEMORY
-    digest = _inventory(folder)[1]
+    digest = seen or _inventory(folder)[1]
     try:
         memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(memory):
@@ -120,7 +127,9 @@ def _content(file: Path) -> bytes:
         if file.is_symlink():
             digest.update(os.fsencode(os.readlink(file)))
         if file.is_file():
-            digest.update(f"{file.stat().st_size} {file.stat().st_mode & 0o111}\0".encode())
+            status = file.stat()
+            changed = status.st_mtime_ns if status.st_size > MAX_BYTES else 0
+            digest.update(f"{status.st_size} {status.st_mode & 0o111} {changed}\0".encode())
             with file.open("rb") as handle:
                 digest.update(handle.read(MAX_BYTES))
     except OSError as error:
