@@ -145,17 +145,17 @@ def failure_from_response(
 def failure_from_error(error: JsonObject, host: str) -> Failure:
     """The failure that an error object inside a stream tells."""
     code, text = _code_and_text(error)
-    status = next((int(part) for part in (code, *_statuses_in(error)) if part.isdigit() and len(part) == 3), None)
+    status = next((int(part) for part in (code, *_statuses_in(error)) if re.fullmatch("[0-9]{3}", part)), None)
     return Failure(kind_of(status, code, text), host, status, code, clean(text or json.dumps(error)))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait: `Retry-After` as seconds or HTTP date (RFC 9110 §10.2.3), or in ms."""
     value = headers.get("retry-after-ms", "")
-    if re.fullmatch(r"\d+(\.\d+)?", value):
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", value):
         return float(value) / 1000
     value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", value):
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", value):
         return float(value)
     return _until(value) if value else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -166,7 +167,7 @@ async def _read(response: httpx2.Response, url: WebUrl, max_bytes: int) -> bytes
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     length = response.headers.get("content-length", "")
     too_large = ToolProblem("web.too_large", host=url.host, limit=max_bytes)
-    if length.isdigit() and int(length) > max_bytes:
+    if re.fullmatch("[0-9]{1,18}", length) and int(length) > max_bytes:
         raise too_large
     if packing not in ("identity", "", "gzip", "x-gzip"):
         raise ToolProblem("web.packing", host=url.host, packing=visible(packing))

@@ -4,11 +4,14 @@ import time
 from email.utils import formatdate
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from maia.core.types import Failure
 from maia.llm.errors import (
     MAX_TEXT,
     clean,
+    failure_from_error,
     failure_from_response,
     is_quota,
     kind_of,
@@ -164,3 +167,23 @@ def test_the_wait_may_be_a_date() -> None:
 )
 def test_money_that_is_used_up_is_told_from_a_rate(failure: Failure, used_up: bool) -> None:
     assert is_quota(failure) is used_up
+
+
+ERROR_KEYS = st.sampled_from(["error", "code", "status", "status_code", "type", "message", "metadata", "raw", "detail"])
+ERRORS = st.dictionaries(
+    ERROR_KEYS,
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.sampled_from(["²²²", "429"]),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(ERROR_KEYS, inner, max_size=4),
+        max_leaves=8,
+    ),
+)
+
+
+@given(ERRORS)
+@example({"error": {"code": "²²²", "message": "digits that are no number"}})
+@example({"error": {"code": "429", "message": "slow down"}})
+def test_any_error_object_is_a_failure(error: dict[str, object]) -> None:
+    failure = failure_from_error(error, "host")
+    assert failure.host == "host"
+    assert failure.status is None or 0 <= failure.status <= 999
