@@ -317,6 +317,18 @@ def test_standard_input_is_never_silently_a_part(place: Place, words: tuple[str,
         assert "10 MB" in ran.err or "10 Mo" in ran.err
 
 
+def test_without_a_terminal_standard_input_is_the_request_and_nothing_is_drawn(place: Place) -> None:
+    with fake_llm() as fake:
+        use(place, fake)
+        ran = place.run(stdin="from a pipe\n")
+        assert (ran.code, ran.out) == (0, "Hello from the fake model.\n")
+        assert fake.chats()[0]["messages"][-1]["content"] in ("from a pipe", [{"type": "text", "text": "from a pipe"}])
+        ran = place.run()
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no terminal here." in ran.err
+    assert "maia -p" in ran.err
+
+
 def test_a_session_goes_on(place: Place) -> None:
     with fake_llm(text="Hello.") as fake:
         use(place, fake)

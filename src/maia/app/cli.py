@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from maia.app.usage import USAGE
 from maia.core.errors import MaiaError, UsageProblem
@@ -118,9 +120,29 @@ def _dispatch(options: Options, say: Catalogue) -> int:
         from maia.app.headless import run_headless
 
         return run_headless(options, say)
+    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
+        return _without_terminal(options, say)
     from maia.app.interactive import run_interactive
 
     return run_interactive(options, say)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def _without_terminal(options: Options, say: Catalogue) -> int:
+    """Nobody can type: a request on standard input is answered as with `-p`; where there is none, the error says so."""
+    from maia.app.headless import run_headless
+
+    if sys.stdin is None or _is_terminal(sys.stdin):
+        raise UsageProblem("cli.no_terminal")
+    try:
+        return run_headless(replace(options, prompt=""), say)
+    except UsageProblem as problem:
+        if problem.key == "cli.empty_prompt":
+            raise UsageProblem("cli.no_terminal") from None
+        raise
 
 
 def _subcommand(options: Options, say: Catalogue) -> int:
