@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -82,14 +83,14 @@ def test_without_a_python_that_suits_the_one_thing_to_do_is_said(clone: Path, tm
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs to become another user")
 def test_a_clone_of_somebody_else_that_is_not_ready_says_who_can_make_it_so(clone: Path) -> None:
-    with (clone / "requirements" / "run.lock").open("a") as lock:
-        lock.write("# newer\n")
-    for folder in (clone, *list(clone.parents)[:3]):
-        folder.chmod(0o755)
-    other = ("setpriv", "--reuid=65534", "--clear-groups", "sh", str(clone / "run"))
-    done = run(*other, cwd=Path("/"))
+    (clone / "requirements" / "run.lock").write_text("# newer\n")
+    with tempfile.TemporaryDirectory(prefix="maia-other-") as folder:
+        Path(folder).chmod(0o755)
+        there = shutil.copytree(clone, Path(folder, "a clone"))
+        other = ("setpriv", "--reuid=65534", "--clear-groups", "sh", str(there / "run"))
+        done = run(*other, cwd=Path("/"))
     assert done.returncode == 1
-    assert done.stderr == f"maia: {clone} cannot be written by this user: let its owner run this once\n"
+    assert done.stderr == f"maia: {there} cannot be written by this user: let its owner run this once\n"
 
 
 def test_nothing_of_the_current_folder_is_imported_at_start(tmp_path: Path) -> None:
