@@ -60,6 +60,7 @@ def test_words_become_options(argv: list[str], expected: Options) -> None:
         (["--json=1"], "cli.flag_value", {"option": "--json"}),
         (["--max-iterations", "0"], "cli.not_a_count", {"option": "--max-iterations", "given": "0"}),
         (["--max-iterations", "-3"], "cli.not_a_count", {"option": "--max-iterations", "given": "-3"}),
+        (["--max-iterations", "9" * 5_000], "cli.not_a_count", {"option": "--max-iterations", "given": "9" * 5_000}),
         (["--max-iterations", "many"], "cli.not_a_count", {"option": "--max-iterations", "given": "many"}),
         (["--output-format", "xml"], "cli.unknown_format", {"given": "xml", "known": "text, json, stream-json"}),
         (["-p", "hi", "there"], "cli.stray_words", {"words": "there"}),

@@ -50,3 +50,11 @@ def _picture(found: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def whole_number(text: str) -> int | None:
+    """The number that ASCII digits write, None for anything else and beyond nine digits.
+
+    `int` alone also takes other scripts' digits, and raises beyond 4,300 of them.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None

@@ -227,7 +227,8 @@ def has_links(env: Mapping[str, str]) -> bool:
         return True
     if any(name in env.get("TERM", "") for name in ("kitty", "alacritty", "foot", "ghostty", "wezterm")):
         return True
-    return env.get("VTE_VERSION", "").isdigit() and int(env["VTE_VERSION"]) >= 5000
+    version = env.get("VTE_VERSION", "")[:9]
+    return version.isdecimal() and int(version) >= 5000
 
 
 # Writing -----------------------------------------------------------------------------------------------------------

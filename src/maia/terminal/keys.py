@@ -223,9 +223,13 @@ def _string_end(buffer: bytes) -> int:
     return min(ends, default=0)
 
 
+def _number(digits: str) -> int:
+    return int(digits) if digits.isdecimal() and len(digits) <= 9 else 0
+
+
 def _csi(params: str, final: str) -> Key | None:
     """One control sequence. None for what is no key: releases, focus, unknown ones."""
-    numbers = [[int(n) if n.isdecimal() else 0 for n in part.split(":")] for part in params.lstrip("<=>?").split(";")]
+    numbers = [[_number(n) for n in part.split(":")] for part in params.lstrip("<=>?").split(";")]
     first = numbers[0][0]
     second = numbers[1] if len(numbers) > 1 else [1]
     if params[:1] in ("?", "<", ">", "="):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from maia.core.errors import UsageProblem
+from maia.core.text import whole_number
 
 OutputFormat: TypeAlias = Literal["text", "json", "stream-json"]
 FORMATS: tuple[OutputFormat, ...] = ("text", "json", "stream-json")
@@ -156,9 +157,10 @@ def _read(row: OptionRow, spelling: str, given: str, before: Any) -> Any:
         case "list":
             return (*(before or ()), given)
         case "count":
-            if not given.isdecimal() or int(given) < 1:
+            count = whole_number(given)
+            if not count:
                 raise UsageProblem("cli.not_a_count", option=spelling, given=given)
-            return int(given)
+            return count
         case "format":
             if given not in FORMATS:
                 raise UsageProblem("cli.unknown_format", given=given, known=", ".join(FORMATS))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from maia.core.events import ApprovalRequested
+from maia.core.text import whole_number
 from maia.core.types import Answer
 from maia.terminal.asking import choice_text, question_reason, question_title, scopes
 from maia.terminal.badges import badge_lines, detail_lines
@@ -344,8 +345,9 @@ class Picker(Generic[T]):
     def reply(self, typed: str) -> T | None:
         """The item that a typed line means: its number, or the only one that holds these words; None otherwise."""
         words = typed.strip().lower()
-        if words.isdecimal() and 1 <= int(words) <= len(self._all):
-            return self._all[int(words) - 1]
+        number = whole_number(words)
+        if number is not None and 1 <= number <= len(self._all):
+            return self._all[number - 1]
         matching = [item for item in self._all if words and words in self._text(item).lower()]
         return matching[0] if len(matching) == 1 else None
 

@@ -139,6 +139,8 @@ def test_words_are_bounded_and_hold_no_key() -> None:
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "9" * 400}, None),
+        ({"retry-after-ms": "9" * 400}, None),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-3"}, None),
         ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),

@@ -100,3 +100,11 @@ def test_typed_text_comes_back_whole(text: str) -> None:
     data = text.encode()
     keys = [key for place in range(len(data)) for key in reader.feed(data[place : place + 1])]
     assert "".join(value for _, value in keys) == text
+
+
+@pytest.mark.parametrize("final", [b"u", b"~", b"A", b";5u", b":5u"])
+def test_a_sequence_with_thousands_of_digits_is_no_error(final: bytes) -> None:
+    reader = KeyReader()
+    reader.feed(b"\x1b[" + b"9" * 5_000 + final)
+    reader.flush()
+    assert reader.feed(b"a")[-1:] == [("text", "a")]
