@@ -41,6 +41,9 @@ BECOME_OPTIONS = (
     "LANG=-delete bash -c 'find . -name V $LANG'",
     "export LANG=-delete; bash -c 'find . -name V $LANG'",
     "find . -name V $NOPE-delete",
+    "X=$Y'delete'; find . -name V -\"$X\"",
+    "sort -$X a",
+    "sort --$X a",
     'find . -name V "$NOPE"-delete',
     "find . -name V ${NOPE}''-delete",
     "find . -name V ${NOPE:-}-delete",
@@ -103,6 +106,8 @@ def test_a_denied_program_does_not_come_in_by_such_a_value(command: str) -> None
         'sort "${FILE:-default.txt}"',
         'F=(a b); sort "${F[@]}"',
         "rg --glob=*.py x",
+        "sort -k$N a",
+        'rg --glob="$G" x',
         'while IFS= read -r line; do echo "$line"; done < a',
         'while IFS=, read -ra f; do echo "${f[0]}"; done < a',
         'sort "$DIR/a-b"',
@@ -133,9 +138,11 @@ def test_a_variable_that_only_sets_a_size_is_harmless() -> None:
     assert list(asked.values()) == ["allow", "ask", "ask"]
 
 
-def test_a_rule_that_names_xargs_says_that_it_may_add_words() -> None:
+def test_a_rule_that_names_xargs_with_its_command_says_that_it_may_add_words() -> None:
     named = rules(allow=["Bash(echo *)", "Bash(xargs rg *)"])
     assert shell("echo a | xargs rg x", named) == "allow"
+    any_command = rules(allow=["Bash(echo *)", "Bash(rg *)", "Bash(xargs *)"])
+    assert shell("echo a | xargs rg x", any_command) == "ask"
 
 
 # Builtins and arithmetic that change which program a name means.

@@ -82,8 +82,12 @@ def _wrapping(outer: Command, inner: Inner, level: int, read: ReadScript, layer:
 
 
 def _filled_in(outer: Command, found: Found) -> tuple[Command, Found]:
-    """What `xargs` adds to a command is its own doing: a rule that names `xargs` says that it may."""
-    moved = [replace(b, token=outer.program) for b in found.command.barriers if b.key == "perm.why.made"]
+    """What `xargs` adds to a command is its own doing: a rule for `xargs` that names the command says that it may."""
+    moved = [
+        replace(b, key="perm.why.added", token=found.command.program)
+        for b in found.command.barriers
+        if b.key == "perm.why.made"
+    ]
     kept = tuple(b for b in found.command.barriers if b.key != "perm.why.made")
     inner = replace(found.command, barriers=kept)
     return replace(outer, barriers=(*outer.barriers, *moved)), replace(found, command=inner)
@@ -109,7 +113,7 @@ def names_files(command: Command) -> bool:
 
 def fed_with_names(command: Command) -> Command:
     """`xargs` behind a list of files adds no option."""
-    kept = tuple(barrier for barrier in command.barriers if barrier.key != "perm.why.made")
+    kept = tuple(barrier for barrier in command.barriers if barrier.key != "perm.why.added")
     return replace(command, barriers=kept) if command.wrap == "clear" else command
 
 

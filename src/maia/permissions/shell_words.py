@@ -28,6 +28,8 @@ _DOLLAR = re.compile(r"\$[\w{(@*#?!-]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _OPTION_GLOB = re.compile(r"-[^=]*[*?\[]")
 """A glob that only finds files named like an option."""
+_OPEN_OPTION = re.compile(f"-(?:-[^=]*)?[{ANY}{ONE}]")
+"""An option whose name holds a value: `-$x`, `--$x`."""
 _AFTER_NOTHING = re.compile(f"[{ANY}{ONE}]+-")
 """`$x-delete`, where the environment may have no `x`."""
 _OPEN_BRACES = re.compile(r"\{(?!-?\d+\.\.\d+\}\Z)|.*\{[^{}]*[$`]")
@@ -80,7 +82,8 @@ class _Builder:
         choices = brace_choices(source) if self.braces else ()
         open_braces = self.braces and not choices and (source[:1] in "-$" or bool(_OPEN_BRACES.match(source)))
         empty_before_dash = self.hollow and _AFTER_NOTHING.match(text) is not None
-        made = self.made or open_braces or empty_before_dash or bool(self.glob and _OPTION_GLOB.match(text))
+        open_option = _OPEN_OPTION.match(text) or (self.glob and _OPTION_GLOB.match(text))
+        made = self.made or open_braces or empty_before_dash or bool(open_option)
         pattern = "".join(self.pattern) if not self.braces or choices else ANY
         return Word(
             choices[0] if choices else ANY + text if open_braces else text,
