@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -71,6 +72,28 @@ def test_a_stranger_with_nothing_configured_reaches_a_working_prompt(place: Plac
         term.until(HINT[lang])
         send(term, "/exit")
         term.until("code 0")
+
+
+def test_a_session_that_is_not_there_ends_the_start_with_words_and_a_code(place: Place) -> None:
+    with maia(place, "--model", "offline", "--resume", "nope") as term:
+        rows = term.until("code 1")
+        assert "There is no session nope." in "\n".join(rows)
+        assert "┈" not in "\n".join(rows)
+
+
+def test_a_server_that_comes_up_after_the_start_answers_the_next_request(place: Place) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    place.settings(LiteLLM_URL=f"http://127.0.0.1:{port}")
+    with maia(place) as term:
+        term.until("connection refused")
+        term.until(HINT["en"])
+        send(term, "hi")
+        term.until(lambda rows: sum("connection refused" in row for row in rows) == 2)
+        with fake_llm("text", text="Here I am.", port=port):
+            send(term, "hi again")
+            term.until("Here I am.")
 
 
 @pytest.mark.parametrize("lang", ["fr", "en"])

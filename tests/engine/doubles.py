@@ -179,6 +179,7 @@ class FakeModels:
         self._window_after = window_after
         self.windows_asked: list[str] = []
         self.resumed = ""
+        self.there = True
 
     async def choices(self) -> Sequence[ModelChoice]:
         return [ModelChoice("m1", "fake"), ModelChoice("m1", "other"), ModelChoice("fake/m2", "fake")]
@@ -188,6 +189,8 @@ class FakeModels:
 
     async def start(self, resumed: str) -> Bound | None:
         self.resumed = resumed
+        if not self.there:
+            return None
         return Bound("m1", "fake", self._wire, "default")
 
     async def bind(self, name: str, why: ChosenBy) -> Bound:

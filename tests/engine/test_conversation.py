@@ -20,6 +20,7 @@ from maia.core.events import (
     TextDelta,
     ToolCallFinished,
     ToolCallStarted,
+    TurnEnded,
     UserSaid,
 )
 from maia.core.types import (
@@ -307,9 +308,18 @@ async def test_the_model_that_answers_is_marked_in_the_list(tmp_path: Path) -> N
 
 
 async def test_a_request_without_a_model_is_a_clear_error(tmp_path: Path) -> None:
-    talk = conversation(tmp_path, FakeWire())
+    talk = conversation(tmp_path, FakeWire(text_answer("ok")))
+    models = talk._setup.models
+    assert isinstance(models, FakeModels)
+    models.there = False
+    await read(talk.open())
     with pytest.raises(NotConfigured):
         await read(talk.turn(Submission("hi")))
+    models.there = True
+    events = await read(talk.turn(Submission("hi again")))
+    assert isinstance(last := events[-1], TurnEnded)
+    assert last.outcome == "finished", "its server may be there by now"
+    await talk.close()
 
 
 async def test_the_window_comes_as_news_with_the_count(tmp_path: Path) -> None:

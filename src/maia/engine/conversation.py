@@ -121,10 +121,14 @@ class Conversation:
             self._begin()
         for notice in await self._setup.models.problems():
             self._emit(notice)
+        await self._begin_with_model()
+
+    async def _begin_with_model(self) -> Bound | None:
         last = self.transcript
         bound = await self._setup.models.start(f"{last.provider}/{last.model}" if last.model else "")
         if bound is not None:
             await self._bind(bound)
+        return bound
 
     def _begin(self) -> None:
         self._emit(
@@ -171,11 +175,15 @@ class Conversation:
     # A turn
 
     def turn(self, submission: Submission) -> AsyncIterator[Event]:
-        """Run one request. Ends with `TurnEnded`, whatever happens; raises `NotConfigured` when no model is chosen."""
+        """Run one request. Ends with `TurnEnded`, whatever happens.
+
+        A session that could not begin with a model tries once more, since its server may be there by now; `MaiaError`
+        is raised when there is still none.
+        """
         return self._runner.run(lambda: self._turn(submission))
 
     async def _turn(self, submission: Submission) -> None:
-        bound = self._bound
+        bound = self._bound or await self._begin_with_model()
         if bound is None:
             raise NotConfigured("turn.no_model")
         transcript = self.transcript

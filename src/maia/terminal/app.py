@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from maia.core.errors import MaiaError
+from maia.core.errors import MaiaError, SessionProblem
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -119,6 +119,10 @@ class App:
             with suppress(OSError):
                 self._prompt.tty.write("\r\n" + to_ansi(line(Span(self.look.text(words), "muted")), self.look) + "\r\n")
 
+    def _fail(self, error: BaseException) -> None:
+        if not self._code.done():
+            self._code.set_exception(error)
+
     def _end(self, code: int) -> None:
         if not self._code.done():
             self._code.set_result(code)
@@ -137,8 +141,8 @@ class App:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and not self._code.done():
-            self._code.set_exception(error)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
         self._screen.refresh()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -169,6 +173,9 @@ class App:
         self._loop.call_later(_SOON, self._screen.refresh)
         try:
             await self.draw(self.conversation.open(), stored=True)
+        except SessionProblem as error:  # the session asked for cannot be had: nothing to go on with
+            self._fail(error)
+            return
         finally:
             self._opened = True
             self._spawn(self._measure())
