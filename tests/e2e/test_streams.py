@@ -79,22 +79,12 @@ def test_a_wrong_option_keeps_its_exit_code_where_no_words_can_be_written(place:
     assert [run(place, to, "--nonsense").code for to in ("2>&-", "2>/dev/full")] == [2, 2]
 
 
-@pytest.mark.parametrize("source", ["/dev/null", "request"])
-def test_the_terminal_reads_lines_from_what_never_makes_anybody_wait(place: Place, source: str) -> None:
-    (place.folder / "request").write_text("/help\n/exit")
-    ran = run(place, f"<{source}", LANG="C.UTF-8", MAIA_LANG="en")
-    assert ran.code == 0
-    assert ("/exit" in ran.out) == (source == "request")
-
-
-def test_a_question_after_the_end_of_input_is_refused(place: Place) -> None:
-    (place.folder / "script").write_text(
-        '{"call": {"name": "Bash", "arguments": {"command": "touch ran"}}}\n{"text": "no"}'
-    )
-    ran = run(place, "<<'X'\ngo\nX\n", "--model", "offline", MAIA_OFFLINE_SCRIPT="script")
-    assert ran.code == 0
-    assert "touch ran" in ran.out
-    assert not (place.folder / "ran").exists()
+@pytest.mark.parametrize("redirections", ["</dev/null", "<&-", "<empty"])
+def test_nobody_and_nothing_to_ask_is_told(place: Place, redirections: str) -> None:
+    (place.folder / "empty").touch()
+    ran = run(place, redirections, "--model", "offline")
+    assert (ran.code, ran.out) == (2, "")
+    assert "maia -p" in ran.err
 
 
 EVIL = "a\x1b]0;owned\x07b\x9b31mc\u202ed"

@@ -67,7 +67,7 @@ class PlainDoor:
     async def run(self) -> int:
         """Until the person leaves. Returns the exit code."""
         loop = asyncio.get_running_loop()
-        self._listen()
+        loop.add_reader(0, self._read)
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             loop.add_signal_handler(number, self._end, code)
@@ -124,16 +124,6 @@ class PlainDoor:
                 self._write(prompt)
 
     # Lines in
-
-    def _listen(self) -> None:
-        try:
-            asyncio.get_running_loop().add_reader(0, self._read)
-        except PermissionError:  # epoll takes no ordinary file and no null device; those make nobody wait
-            self._read_file()
-
-    def _read_file(self) -> None:
-        while not self._over:
-            self._read()
 
     def _read(self) -> None:
         try:

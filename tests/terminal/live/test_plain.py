@@ -138,6 +138,17 @@ def test_end_of_input_leaves(tmp_path: Path) -> None:
         assert term.exitstatus == 0
 
 
+def test_the_end_of_input_refuses_the_open_question_and_leaves(tmp_path: Path) -> None:
+    with plain(tmp_path, **QUIET) as term:
+        term.expect_exact("\n> ")
+        term.sendline("ask")
+        term.expect("Répondez")
+        term.sendeof()
+        term.expect(pexpect.EOF)
+        term.close()
+        assert term.exitstatus == 0
+
+
 def test_lines_typed_ahead_are_sent_one_after_the_other_and_answer_no_question(tmp_path: Path) -> None:
     with plain(tmp_path, **QUIET) as term:
         term.expect_exact("\n> ")
