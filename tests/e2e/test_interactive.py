@@ -91,9 +91,21 @@ def test_a_server_that_comes_up_after_the_start_answers_the_next_request(place: 
         term.until(HINT["en"])
         send(term, "hi")
         term.until(lambda rows: sum("connection refused" in row for row in rows) == 2)
+        assert place.run("-p", "hello", "--model", "offline").code == 0, "it is always there"
         with fake_llm("text", text="Here I am.", port=port):
             send(term, "hi again")
             term.until("Here I am.")
+
+
+def test_offline_can_be_chosen_while_the_server_is_down(place: Place) -> None:
+    place.settings(LiteLLM_URL="http://127.0.0.1:9")
+    with maia(place) as term:
+        term.until("connection refused")
+        term.until(HINT["en"])
+        send(term, "/model offline ")
+        term.until("Model: offline")
+        send(term, "hello")
+        term.until("built into maia")
 
 
 @pytest.mark.parametrize("lang", ["fr", "en"])

@@ -16,7 +16,7 @@ from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
-from maia.llm.binding import Choice, Wanted, choose
+from maia.llm.binding import Choice, Wanted, choose, exactly
 from maia.llm.endpoint import Endpoint
 from maia.llm.endpoints import Configured, discover
 from maia.llm.models import Listing, ModelInfo, list_all, model_row
@@ -77,7 +77,7 @@ class EndpointModels:
         if not found.has_server and not self._wish.is_person and wanted.option is None:
             raise NotConfigured("cli.nothing_configured")
         named = wanted.option or wanted.resumed or wanted.setting or wanted.remembered
-        listing = self._remembered_list(found, named) or await self._list()
+        listing = self._remembered_list(found, named) or await self._list(named)
         if not named and self._wish.is_person and _is_several(listing):
             return None
         choice = choose(listing.models, wanted, found.endpoints, _unlisted(listing))
@@ -86,7 +86,7 @@ class EndpointModels:
     async def bind(self, name: str, why: ChosenBy) -> Bound:
         """The model of that name; a person's choice is remembered for the next start."""
         found = await self._endpoints()
-        listing = await self._list()
+        listing = await self._list(name)
         choice = choose(listing.models, Wanted(option=name), found.endpoints, _unlisted(listing))
         if why == "command":
             self._remembered.keep_model(choice.model.full_name)
@@ -192,13 +192,18 @@ class EndpointModels:
         endpoints = self._found.endpoints if self._found else ()
         return next((endpoint for endpoint in endpoints if endpoint.name == name), None)
 
-    async def _list(self) -> Listing:
-        """The lists of all servers. What a list says of a model is remembered for prices and windows."""
+    async def _list(self, wanted: str | None = None) -> Listing:
+        """The lists of all servers. What a list says of a model is remembered for prices and windows.
+
+        Raises `ModelFailed` when every server failed, unless the wanted model needs none.
+        """
         found = await self._endpoints()
         listing = await list_all(found.endpoints, get_json)
         for model in listing.models:
             self._infos[model.provider, model.id] = model
         if listing.failures and all(model.is_built_in for model in listing.models):
+            if wanted and exactly(listing.models, wanted):
+                return listing
             raise ModelFailed(listing.failures[0][1])
         self._remembered.keep_lists(_by_endpoint(found, listing))
         return listing
