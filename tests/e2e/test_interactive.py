@@ -90,10 +90,11 @@ def test_a_server_that_comes_up_after_the_start_answers_the_next_request(place: 
         term.until("connection refused")
         term.until(HINT["en"])
         send(term, "hi")
-        term.until(lambda rows: sum("connection refused" in row for row in rows) == 2)
+        rows = term.until(lambda rows: sum("connection refused" in row for row in rows) == 2)
+        assert rows[-3] == "▹▹▹▹▹ hi", "what was asked stands ready to be sent again"
         assert place.run("-p", "hello", "--model", "offline").code == 0, "it is always there"
         with fake_llm("text", text="Here I am.", port=port):
-            send(term, "hi again")
+            term.keys("Enter")
             term.until("Here I am.")
 
 

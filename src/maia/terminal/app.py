@@ -31,7 +31,7 @@ from maia.terminal.dialogue import Dialogue, Range
 from maia.terminal.external import edit_text
 from maia.terminal.fileindex import FileIndex
 from maia.terminal.history import History
-from maia.terminal.line import Command, parse
+from maia.terminal.line import Command, Text, parse
 from maia.terminal.render import RenderState, flush, live_lines_of, render, status_of
 from maia.terminal.screen import Screen
 from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, wrap_text
@@ -201,7 +201,12 @@ class App:
     async def _send(self, text: str, pasted: Sequence[Range]) -> None:
         began = self._loop.time()
         self._sent = True
-        await self._actions.send(text, pasted)
+        try:
+            await self._actions.send(text, pasted)
+        except MaiaError:
+            if not self.state.working and not self._prompt.editor.text and isinstance(parse(text), Text):
+                self._prompt.editor.set(text)  # no turn began: what was asked stands ready to be sent again
+            raise
         self._spawn(self._measure())
         if self._loop.time() - began > _LONG_TURN:
             self._call(self.say("screen.done"))
