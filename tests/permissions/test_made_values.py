@@ -40,6 +40,8 @@ BECOME_OPTIONS = (
     "bash -c 'find . -name V ${10}' _ 1 2 3 4 5 6 7 8 9 -delete",
     "LANG=-delete bash -c 'find . -name V $LANG'",
     "export LANG=-delete; bash -c 'find . -name V $LANG'",
+    "eval X=-delete; find . -name V $X",
+    'for i in 1 2; do find . -name V "${X[@]}"; eval X=-delete; done',
     "find . -name V $NOPE-delete",
     "X=$Y'delete'; find . -name V -\"$X\"",
     "sort -$X a",

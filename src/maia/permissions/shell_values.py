@@ -36,14 +36,17 @@ def known_values(root: Node, data: bytes, *, inside: bool = False) -> dict[str, 
         return {}
     found: dict[str, set[str]] = {}
     if inside:  # what is in force outside, before the command or exported, is not known here
-        _fill(
-            found, (*POSITIONAL, *(name for name in map(shell_words.decode, _USED.findall(data)) if name not in PLACES))
-        )
+        _fill(found, (*POSITIONAL, *_used(data)))
     for name, value in _SETS.findall(data):
         _note(found, shell_words.decode(name), _unknown(shell_words.decode(value)))
     for _ in range(_ROUNDS):
         _collect(found, root, data)
     return PLACES | RUNNING | {name: _value(values) for name, values in found.items()}
+
+
+def _used(data: bytes) -> tuple[str, ...]:
+    """The variables that the script reads, but for the places."""
+    return tuple(name for name in map(shell_words.decode, _USED.findall(data)) if name not in PLACES)
 
 
 def _collect(found: dict[str, set[str]], root: Node, data: bytes) -> None:
@@ -81,7 +84,9 @@ def _filled(found: dict[str, set[str]], node: Node, data: bytes) -> None:
         texts = texts[1:]
     if not texts:
         return
-    if texts[0] == "set":
+    if texts[0] in ("eval", "source", ".", "trap"):
+        _fill(found, (*POSITIONAL, *_used(data)))
+    elif texts[0] == "set":
         _fill(found, POSITIONAL)
     elif texts[0] in INPUT_NAMES or (texts[0] == "printf" and any(text.startswith("-v") for text in texts)):
         _fill(
