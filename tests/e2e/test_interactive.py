@@ -98,6 +98,15 @@ def test_a_server_that_comes_up_after_the_start_answers_the_next_request(place: 
             term.until("Here I am.")
 
 
+def test_the_way_back_is_told_only_where_there_is_something_to_come_back_to(place: Place) -> None:
+    with maia(place, "--model", "offline") as term:
+        term.until(HINT["en"])
+        send(term, "/cost ")
+        term.until("No model has answered")
+        term.keys("C-d")
+        assert "--resume" not in "\n".join(term.until("code 0"))
+
+
 def test_offline_can_be_chosen_while_the_server_is_down(place: Place) -> None:
     place.settings(LiteLLM_URL="http://127.0.0.1:9")
     with maia(place) as term:

@@ -73,6 +73,11 @@ class Conversation:
         return journal.name if journal is not None else self._recorder.transcript.name
 
     @property
+    def is_kept(self) -> bool:
+        """Whether there is a file to come back to."""
+        return self._recorder.journal is not None
+
+    @property
     def model(self) -> str:
         return self._bound.model if self._bound else ""
 

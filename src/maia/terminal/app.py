@@ -113,8 +113,9 @@ class App:
             await self.conversation.close()
 
     def _farewell(self) -> None:
-        """How to come back, once something was asked; quiet when the terminal is gone."""
-        if self._sent and not (self._code.done() and (self._code.cancelled() or self._code.exception())):
+        """How to come back, once something was asked and kept; quiet when the terminal is gone."""
+        failed = self._code.done() and (self._code.cancelled() or self._code.exception())
+        if not failed and self._sent and self.conversation.is_kept:
             words = self.say("screen.left", name=shlex.quote(clean_row(self.conversation.name)))
             with suppress(OSError):
                 self._prompt.tty.write("\r\n" + to_ansi(line(Span(self.look.text(words), "muted")), self.look) + "\r\n")

@@ -43,6 +43,11 @@ class Conversation(Protocol):
         ...
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the session has a file: one in which nothing was asked leaves none."""
+        ...
+
+    @property
     def model(self) -> str:
         """The model that answers next; empty when none is chosen yet, and the door then opens the list (T1.06)."""
         ...

@@ -63,6 +63,7 @@ class FakeConversation:
 
     def __init__(self, launch: Path, *, model: str = "sonnet", trust: bool = False, window: int = 200_000) -> None:
         self.name = "session_2026-11-30_10_02_11"
+        self.is_kept = True
         self.model = model
         self.launch = launch
         self.asked: list[Any] = []

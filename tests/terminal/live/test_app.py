@@ -40,4 +40,4 @@ def test_somebody_who_is_away_is_called(notify: str, quiet: float, written: list
 @pytest.mark.parametrize("made", [RealConversation, FakeConversation])
 def test_the_engine_and_the_double_have_what_the_terminal_needs(made: type) -> None:
     needed = {name for name in vars(Conversation) if not name.startswith("_")}
-    assert needed - set(dir(made)) - {"name", "model", "launch"} == set()
+    assert needed - set(dir(made)) - {"name", "model", "launch", "is_kept"} == set()
