@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from maia import __version__
 from maia.app.memory import Remembered
@@ -34,6 +35,9 @@ from maia.store.sessions import Sessions
 from maia.terminal.options import Options
 from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
+
+if TYPE_CHECKING:
+    from maia.app.runtimes import ProgramModels, Yard
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def build_conversation(ground: Ground) -> Conversation:
     person = ground.options.prompt is None
     sessions = Sessions(ground.folders.sessions)
     builder = _Builder(ground, sessions)
-    models = endpoint_models(ground)
+    models = _models(ground)
     return Conversation(
         Setup(
             launch=ground.folders.launch,
@@ -112,6 +116,22 @@ def endpoint_models(ground: Ground) -> EndpointModels:
     wish = Wish(ground.options.model, ground.options.prompt is None)
     remembered = Remembered(ground.folders.config / "models.json")
     return EndpointModels(ground.rules.current, wish, ground.env, ground.say, remembered)
+
+
+def _models(ground: Ground) -> EndpointModels | ProgramModels:
+    """Who answers: a model of an endpoint, or the program that `--runtime` names."""
+    if ground.options.runtime is None:
+        return endpoint_models(ground)
+    from maia.app.runtimes import program_models
+
+    return program_models(ground.options.runtime, ground.options.model, yard_of(ground))
+
+
+def yard_of(ground: Ground) -> Yard:
+    """Where agent programs run."""
+    from maia.app.runtimes import Yard
+
+    return Yard(ground.folders, ground.add_dirs, ground.rules.settings.sandbox, ground.env)
 
 
 def look_for_wall(ground: Ground) -> WallFound:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from maia.app.build import Ground, endpoint_models, lay_ground, look_for_wall
+from maia.app.build import Ground, endpoint_models, lay_ground, look_for_wall, yard_of
 from maia.app.usage import wrong_words
 from maia.core.errors import NotConfigured
 from maia.core.events import Notice
@@ -53,7 +53,8 @@ async def _findings(ground: Ground) -> tuple[list[JsonObject], bool]:
     if not checks:
         reason = Reason("cli.nothing_configured")
         rows.append(_row(ground, "", "configured", "fail", reason))
-    return rows + [_check_row(ground, check) for check in checks], bool(checks)
+    rows += [_check_row(ground, check) for check in checks]
+    return rows + await _programs(ground), bool(checks)
 
 
 def _settings(ground: Ground, more: Sequence[Notice]) -> Iterator[JsonObject]:
@@ -73,6 +74,13 @@ def _sandbox(ground: Ground) -> JsonObject:
     if found.notice is not None:
         return _row(ground, "", "sandbox", "warn", found.notice)
     return _row(ground, "", "sandbox", "ok", Reason("cli.doctor.sandbox_ok", {"wall": found.wall.name}))
+
+
+async def _programs(ground: Ground) -> list[JsonObject]:
+    from maia.app.runtimes import check_programs
+
+    found = await check_programs(yard_of(ground))
+    return [_row(ground, one.program, one.check, one.state, one.reason) for one in found]
 
 
 def _row(ground: Ground, endpoint: str, check: str, state: State, reason: Reason) -> JsonObject:

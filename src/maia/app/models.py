@@ -102,7 +102,8 @@ class EndpointModels:
         async def in_force() -> int | None:
             return await window_in_force(endpoint, info, get_json) if endpoint else None
 
-        found = await find_window(info, self._settings().plain(), ask_over(bound.wire, bound.model), in_force)
+        wire = self._wire(bound.provider)
+        found = await find_window(info, self._settings().plain(), ask_over(wire, bound.model), in_force)
         return Window(found.tokens, found.source), found.notice
 
     def effort(self, bound: Bound, asked: Effort | None) -> Effort | None:

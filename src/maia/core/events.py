@@ -173,7 +173,8 @@ class Answered:
     """One answer of the model is over, whole or cut. The message holds only whole, valid calls.
 
     `partial` is True when the stream was stopped or failed after text was shown. `usage` is None when none was
-    reported.
+    reported; with `is_booked_later` the last answer of the turn tells it for the whole turn, as external programs do.
+    While calls of an earlier answer are open (programs only), this one belongs to the same message.
     """
 
     message: AssistantMessage
@@ -182,6 +183,7 @@ class Answered:
     usage: Usage | None
     cost: Cost
     partial: bool = False
+    is_booked_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,19 +23,21 @@ from maia.core.events import (
     ToolOutput,
     UserSaid,
 )
-from maia.core.ports import ContextView
-from maia.core.types import Answer, DiffBlock, Submission, UserMessage
+from maia.core.ports import ContextView, Wire
+from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
+from maia.core.types import Answer, DiffBlock, Message, Need, Submission, UserMessage, Verdict
 from maia.engine.approvals import Approvals, By
 from maia.engine.context import Assembler, view_context
 from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, SilentCut, StepLimit
+from maia.engine.outside import OutsidePorts, run_outside
 from maia.engine.recorder import Recorder
 from maia.engine.runner import Runner
-from maia.engine.schedule import MAX_AT_ONCE, Scheduler
+from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
 from maia.engine.setup import Bound, CallContext, Setup
-from maia.engine.transcript import Transcript, known_files
+from maia.engine.transcript import Transcript, known_files, user_parts
 from maia.engine.turn import TurnPorts, run_turn
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 from maia.engine.window import WindowSearch
@@ -64,6 +66,7 @@ class Conversation:
         self._recorder = self._new_recorder()
         self._stop_bang: asyncio.Event | None = None
         self._closed = False
+        self._thread = 0
 
     # What it is
 
@@ -199,21 +202,57 @@ class Conversation:
             merged=bool(messages) and isinstance(messages[-1], UserMessage),
         )
         self._recall(said)
-        await run_turn(self._ports(bound), transcript.turn + 1, said)
+        number = transcript.turn + 1
+        if bound.runtime is not None:
+            task = self._task(bound, said, messages)
+            await run_outside(self._outside_ports(bound.runtime, task), number, said)
+        elif bound.wire is not None:
+            await run_turn(self._ports(bound, bound.wire), number, said)
 
-    def _ports(self, bound: Bound) -> TurnPorts:
+    def _task(self, bound: Bound, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:
+        trust = self._config.judge.decide((Need("Agent", "name", bound.provider),))
+        project = (section.text for section in self._config.sections if section.name == "project")
+        return ProgramTask(
+            text="\n\n".join(part.text for part in user_parts(said)),
+            folder=self.launch,
+            thread=self._thread,
+            history=history,
+            instructions="\n\n".join(project),
+            model="" if bound.model == OWN_MODEL else bound.model,
+            may_write=trust.verdict is Verdict.ALLOW,
+        )
+
+    def _outside_ports(self, runtime: Runtime, task: ProgramTask) -> OutsidePorts:
+        return OutsidePorts(
+            runtime=runtime,
+            model=self.model,
+            task=task,
+            gate=self._gate(),
+            hands_for=self._hands_for(),
+            price=self._setup.price,
+            emit=self._emit,
+        )
+
+    def _gate(self) -> Gate:
+        return Gate(self._config.judge, self._approvals, self._setup.say, self._emit)
+
+    def _hands_for(self) -> HandsFor:
+        config, setup, emit = self._config, self._setup, self._emit
+        return lambda call_id, output: setup.hands(
+            config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output, emit)
+        )
+
+    def _ports(self, bound: Bound, wire: Wire) -> TurnPorts:
         config, setup, emit = self._config, self._setup, self._emit
         assembler = self._assembler()
         return TurnPorts(
-            wire=bound.wire,
+            wire=wire,
             model=bound.model,
             request=lambda: assembler.request(bound.model, self.transcript.messages()),
             scheduler=Scheduler(
                 tools=config.tools,
-                gate=Gate(config.judge, self._approvals, setup.say, emit),
-                hands_for=lambda call_id, output: setup.hands(
-                    config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output, emit)
-                ),
+                gate=self._gate(),
+                hands_for=self._hands_for(),
                 say=setup.say,
                 emit=emit,
                 slots=asyncio.Semaphore(MAX_AT_ONCE),
@@ -300,6 +339,7 @@ class Conversation:
 
         async def clear() -> None:
             self._config = self._setup.configure()
+            self._thread += 1
             self._emit(ContextCleared())
             self._tell_config()
 
@@ -313,6 +353,7 @@ class Conversation:
             self._recorder.close()
             self._recorder = self._new_recorder()
             self._config = self._setup.configure()
+            self._thread += 1
             self._begin()
             if left:
                 self._emit(Notice("info", "session.left", {"name": left}))
@@ -330,6 +371,7 @@ class Conversation:
 
         async def load() -> None:
             self._config = self._setup.configure()
+            self._thread += 1
             self._resume(name)
             if self._bound is not None:
                 self._emit(self._changed(self._bound))

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from maia.core.events import Notice
 from maia.core.ports import Hands, Judge, Say, Wire
+from maia.core.runtime import Runtime
 from maia.core.tool import AnyTool
 from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
@@ -35,13 +36,17 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The model that answers: chosen by `why`, reached by `wire`."""
+    """Who answers, chosen by `why`: a model reached by `wire`, or the program `runtime`, which runs the whole turn.
+
+    Exactly one of the two is set. `model` is `OWN_MODEL` where a program chooses.
+    """
 
     model: str
     provider: str
-    wire: Wire
+    wire: Wire | None
     why: ChosenBy
     notices: tuple[Notice, ...] = ()
+    runtime: Runtime | None = None
 
 
 class Models(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from maia.core.events import (
@@ -145,11 +145,17 @@ class Transcript:
 
     def _answered(self, event: Answered) -> None:
         self._open_text.clear()
-        if event.message.parts:
-            self._messages.append(event.message)
-        self._open_calls = {part.call_id: part for part in event.message.parts if isinstance(part, ToolCallPart)}
-        self._results.clear()
-        if not event.partial or event.usage is not None:
+        calls = {part.call_id: part for part in event.message.parts if isinstance(part, ToolCallPart)}
+        last = self._messages[-1] if self._messages else None
+        if self._open_calls and isinstance(last, AssistantMessage):  # an external program says more while calls run
+            self._messages[-1] = replace(last, parts=(*last.parts, *event.message.parts))
+            self._open_calls |= calls
+        else:
+            if event.message.parts:
+                self._messages.append(event.message)
+            self._open_calls = calls
+            self._results.clear()
+        if (not event.partial or event.usage is not None) and not event.is_booked_later:
             self.spent.append(ModelCost(event.message.model or self._asked[0], event.usage, event.cost))
 
     def _finished(self, event: ToolCallFinished) -> None:

@@ -150,7 +150,7 @@ class _Turn:
         self._sums.steps += 1
         self._p.emit(StepStarted(self._sums.steps))
         self._measure()
-        shown = _Shown()
+        shown = Shown()
         try:
             end = await self._stream(shown)
         except asyncio.CancelledError:
@@ -163,7 +163,7 @@ class _Turn:
             self._measure()
         return end
 
-    async def _stream(self, shown: _Shown) -> WireAnswer | WireFailed:
+    async def _stream(self, shown: Shown) -> WireAnswer | WireFailed:
         end: WireAnswer | WireFailed | None = None
         stream = self._p.wire.stream(self._p.request())
         try:
@@ -266,7 +266,7 @@ class _Turn:
             self._p.emit(measured)
 
 
-class _Shown:
+class Shown:
     """What a person has seen of an answer that is still coming."""
 
     def __init__(self) -> None:

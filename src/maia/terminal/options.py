@@ -24,6 +24,7 @@ class Options:
     prompt: str | None = None
     command: tuple[str, ...] = ()
     model: str | None = None
+    runtime: str | None = None
     output_format: OutputFormat = "text"
     max_iterations: int | None = None
     continue_last: bool = False
@@ -59,6 +60,7 @@ class OptionRow:
 TABLE: tuple[OptionRow, ...] = (
     OptionRow(("-p", "--print"), "prompt", "prompt", "PROMPT"),
     OptionRow(("--model", "-m"), "model", "text", "MODEL"),
+    OptionRow(("--runtime",), "runtime", "text", "NAME"),
     OptionRow(("--output-format",), "output_format", "format", "text|json|stream-json"),
     OptionRow(("--max-iterations",), "max_iterations", "count", "N"),
     OptionRow(("--continue", "-c"), "continue_last", "flag"),

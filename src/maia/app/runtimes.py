@@ -1,0 +1,182 @@
+"""Agent programs as who answers (`--runtime`): found, walled in, offered through the port of models, checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from maia import __version__
+from maia.core.errors import MaiaError, ToolProblem
+from maia.core.events import Notice
+from maia.core.runtime import OWN_MODEL, ProgramStart, Runtime
+from maia.core.types import ChosenBy, Cost, Effort, Reason, Usage
+from maia.credentials.vault import kept_environment
+from maia.engine.context import Window
+from maia.engine.setup import Bound
+from maia.engine.views import ModelChoice
+from maia.launch import Folders
+from maia.runtimes.environment import start_of
+from maia.runtimes.open import open_runtime
+from maia.runtimes.probe import version_of
+from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
+from maia.sandbox.piped import PipedPrograms
+from maia.sandbox.places import Places
+from maia.sandbox.wall import WallFound, find_wall
+from maia.settings import Sandbox
+
+State: TypeAlias = Literal["warn", "ok", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Yard:
+    """Where programs run: the folders of this start, what commands may touch, and the environment with kept keys."""
+
+    folders: Folders
+    add_dirs: tuple[Path, ...]
+    sandbox: Sandbox
+    env: Mapping[str, str]
+
+    def home(self, program: Program) -> Path:
+        """The program's own home; people sign in there, too (docs/runtimes.md)."""
+        return self.folders.config / "runtimes" / program.name
+
+    def wall(self, home: Path) -> WallFound:
+        """The wall that commands have, with the program's home as one more place to write.
+
+        Also where commands run without one: programs never do. Raises `ToolProblem` where commands have no network.
+        """
+        if not self.sandbox.network:
+            raise ToolProblem("runtime.no_network")
+        mode = "auto" if self.sandbox.mode == "off" else self.sandbox.mode
+        writable = tuple(Path(path).expanduser() for path in self.sandbox.writable)
+        readable = tuple(Path(path).expanduser() for path in self.sandbox.readable)
+        places = Places(self.folders.launch, self.folders.home, self.add_dirs, (*writable, home), readable)
+        return find_wall(mode, places)
+
+    def keys(self) -> Mapping[str, str]:
+        """The environment, with the keys that maia keeps under their names."""
+        return kept_environment(self.folders.config / "keys", self.env)
+
+
+class ProgramModels:
+    """The engine's `Models` port where a program answers. Its models are its own business."""
+
+    def __init__(self, program: Program, runtime: Runtime, model: str | None) -> None:
+        self._program = program
+        self._runtime = runtime
+        self._model = model or OWN_MODEL
+
+    async def choices(self) -> Sequence[ModelChoice]:
+        return [ModelChoice(self._model, self._program.name)]
+
+    async def problems(self) -> Sequence[Notice]:
+        return ()
+
+    async def start(self, resumed: str) -> Bound | None:
+        """The program, whatever model the session had before: `resumed` names one that it may not have."""
+        del resumed
+        return self._bound("default" if self._model == OWN_MODEL else "option")
+
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
+        """Another model of the same program, which itself refuses one that it does not have."""
+        self._model = name
+        return self._bound(why)
+
+    async def close(self) -> None:
+        await self._runtime.aclose()
+
+    def effort(self, bound: Bound, asked: Effort | None) -> Effort | None:
+        """The program sets its own."""
+        del bound, asked
+
+    async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        """Unknown to us: the program keeps its own context, and tells how full it is where it can."""
+        return Window(), Notice("info", "runtime.own_context", {"program": self._program.title, "model": bound.model})
+
+    def price(self, model: str, provider: str, usage: Usage | None, reported: float | None) -> Cost:
+        """As reported; never guessed, since nobody knows through whom the program is paid."""
+        del model, provider, usage
+        return Cost() if reported is None else Cost(reported, "reported")
+
+    def _bound(self, why: ChosenBy) -> Bound:
+        return Bound(self._model, self._program.name, None, why, runtime=self._runtime)
+
+
+def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
+    """The program of that name. Raises `UsageProblem` for an unknown one, `NotConfigured` for one that is absent."""
+    program = named(name)
+    env = yard.keys()
+    path = installed(program, env)
+    if model and program.model_var:
+        env = {**env, program.model_var: model}
+    runtime = open_runtime(
+        program,
+        path,
+        PipedPrograms(yard.wall).start,
+        folder=yard.folders.launch,
+        home=yard.home(program),
+        env=env,
+        version=__version__,
+    )
+    return ProgramModels(program, runtime, model)
+
+
+# `maia doctor` ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One row about a program, or about all that are absent."""
+
+    program: str
+    check: str
+    state: State
+    reason: Reason
+
+
+async def check_programs(yard: Yard) -> list[Finding]:
+    """Which programs are there, in which version, and whether each could reach its model. Starts each once."""
+    env = yard.keys()
+    found = [(program, find(program, env)) for program in PROGRAMS]
+    there = [(program, path) for program, path in found if path is not None]
+    checked = await asyncio.gather(*(_check(program, path, yard, env) for program, path in there))
+    findings = [finding for each in checked for finding in each]
+    if absent := ", ".join(program.name for program, path in found if path is None):
+        findings.append(Finding("", "runtime", "skipped", Reason("runtime.not_found", {"names": absent})))
+    return findings
+
+
+async def _check(program: Program, path: Path, yard: Yard, env: Mapping[str, str]) -> list[Finding]:
+    home = yard.home(program)
+    values = {"program": program.title, "path": yard.folders.shown(path)}
+    try:
+        start = start_of(program, path, program.version_arguments, folder=yard.folders.launch, home=home, env=env)
+        version = await version_of(PipedPrograms(yard.wall).start, _without_keys(start))
+    except MaiaError as problem:
+        return [Finding(program.name, "runtime", "warn", Reason(problem.key, problem.values))]
+    except OSError as problem:
+        return [Finding(program.name, "runtime", "warn", Reason("runtime.home", {"problem": str(problem.strerror)}))]
+    if version is None:
+        return [Finding(program.name, "runtime", "warn", Reason("runtime.no_version", values))]
+    found = Reason("runtime.found", {**values, "version": version, "tried": program.tried})
+    return [Finding(program.name, "runtime", "ok", found), *_access(program, home, env)]
+
+
+def _without_keys(start: ProgramStart) -> ProgramStart:
+    """Who is only asked for a version needs no key."""
+    kept = {name: value for name, value in start.env.items() if name not in start.secrets}
+    return replace(start, env=kept, secrets={})
+
+
+def _access(program: Program, home: Path, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether it has a key, or was signed in or set up in its own home."""
+    keys = [name for name in program.key_vars if env.get(name)]
+    files = [name for name in program.logins if (home / name).exists()]
+    if keys or files:
+        yield Finding(program.name, "access", "ok", Reason("runtime.access", {"by": (keys or files)[0]}))
+    else:
+        values = {"program": program.title, "keys": ", ".join(program.key_vars), "home": str(home)}
+        yield Finding(program.name, "access", "warn", Reason("runtime.no_access", values))

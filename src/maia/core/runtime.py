@@ -1,0 +1,163 @@
+"""The port of an agent program that answers a whole turn by itself, and of the process in which it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+from maia.core.errors import MaiaError
+from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta, ToolOutput
+from maia.core.secret import Secret
+from maia.core.types import Block, Failure, Message, Need, Outcome, StopReason, ToolCallPart, Usage
+
+OWN_MODEL: Final = "default"
+"""The name shown where a program answers with the model that it chooses by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCall:
+    """A tool call of the program, under our tool's name and with its arguments where one of ours does the same.
+
+    `needs` are judged by the same rules as our own calls. `is_whole` is False where the program shows only a part of
+    what it will do: no rule can allow such a call, a person must. `blocks` is what would change.
+    """
+
+    call: ToolCallPart
+    needs: tuple[Need, ...]
+    preview: str = ""
+    blocks: tuple[Block, ...] = ()
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """How a call ended, in the program's own words."""
+
+    call_id: str
+    succeeded: bool
+    text: str
+    blocks: tuple[Block, ...] = ()
+
+
+ProgramEvent: TypeAlias = (
+    TextDelta | ReasoningDelta | ProgramCall | ToolOutput | ProgramResult | ContextMeasured | RetryScheduled | Notice
+)
+"""What a program tells. A `ProgramCall` that is told, not asked about by `permit`, already runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether a call may run; `reason` is for the program's model when it may not."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Desk(Protocol):
+    """The engine's side of a turn."""
+
+    def tell(self, event: ProgramEvent) -> None: ...
+
+    async def permit(self, call: ProgramCall) -> Permit:
+        """Ask the rules, and where they say so the person. May wait for days; several may wait at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTask:
+    """One request. `thread` changes whenever the conversation is another one than in the turn before (`/clear`).
+
+    `history` is what was said before in this conversation; a program that still has it in its own session needs it
+    not. `model` is empty for the program's own choice. `may_write` says that the rules trust this program as a whole
+    (`Agent(name)`), which matters only to one that cannot ask.
+    """
+
+    text: str
+    folder: Path
+    thread: int
+    history: tuple[Message, ...] = ()
+    instructions: str = ""
+    model: str = ""
+    may_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEnd:
+    """How the turn ended. `usage` and `cost_usd` are what the program reported for the whole turn, if it did."""
+
+    outcome: Outcome
+    stop: StopReason = "unknown"
+    raw_stop: str = ""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    failure: Failure | None = None
+    model: str = ""
+
+
+class Runtime(Protocol):
+    """An agent program. One turn at a time; between turns it may keep its process and its session."""
+
+    @property
+    def name(self) -> str:
+        """As in the table of programs, shown everywhere as the provider."""
+        ...
+
+    async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+        """Run one turn. Raises nothing but `asyncio.CancelledError`, and then the program has stopped working."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the program with its whole tree."""
+        ...
+
+
+# The process --------------------------------------------------------------------------------------------------------
+
+
+class ProgramGone(MaiaError):
+    """The program cannot be started, or ended while something was wanted of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStart:
+    """How to start a program: in the wall, with exactly this environment. `home` is its own and may be written.
+
+    The `secrets` are in `env`, too, under their names; wherever their values come back, the name stands instead.
+    """
+
+    argv: tuple[str, ...]
+    folder: Path
+    home: Path
+    env: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
+
+
+class ProgramProcess(Protocol):
+    """A running program that is talked to by lines."""
+
+    async def write(self, line: str) -> None:
+        """Write one line. Raises `ProgramGone` when nobody reads any more."""
+        ...
+
+    def end_input(self) -> None:
+        """Nothing more will be written."""
+        ...
+
+    async def read_line(self) -> str | None:
+        """The next line of standard output without its end, None when there will be none. Lines may be megabytes."""
+        ...
+
+    @property
+    def said(self) -> str:
+        """The end of what it wrote to standard error."""
+        ...
+
+    async def stop(self, how: Literal["gently", "now"] = "gently") -> int | None:
+        """End the whole tree; the exit code, None where it did not end by itself."""
+        ...
+
+
+StartProgram = Callable[[ProgramStart], Awaitable[ProgramProcess]]
+"""Starts a program in the wall. Raises `MaiaError` where there is no wall or no program."""

@@ -1,0 +1,285 @@
+"""One turn that an external agent program answers: the same events as our own loop, the same rules, the same asker."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from maia.core.errors import MaiaError
+from maia.core.events import (
+    Answered,
+    Notice,
+    ReasoningDelta,
+    StepStarted,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from maia.core.ports import Hands, Judge
+from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramResult, ProgramTask, Runtime
+from maia.core.text import cut_middle
+from maia.core.types import (
+    AssistantMessage,
+    AssistantPart,
+    Block,
+    Cost,
+    Decision,
+    Failure,
+    JsonObject,
+    Need,
+    Reason,
+    ToolResult,
+    ToolSpec,
+    ToolStatus,
+    Verdict,
+)
+from maia.engine.gate import Gate
+from maia.engine.schedule import HandsFor
+from maia.engine.turn import Emit, Price, Shown
+
+_KEPT_CHARS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class OutsidePorts:
+    """What such a turn works with. `model` is as shown."""
+
+    runtime: Runtime
+    model: str
+    task: ProgramTask
+    gate: Gate
+    hands_for: HandsFor
+    price: Price
+    emit: Emit
+
+
+async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid, count_approvals: Callable[[], int]) -> TurnEnded:
+    """Run one turn to its end and return its last event, which was emitted like all the others. It raises nothing.
+
+    Cancelling stops it: what was written is kept, and every open call gets a result.
+    """
+    began = time.monotonic()
+    name = ports.runtime.name
+    ports.emit(TurnStarted(turn, ports.model, name))
+    ports.emit(said)
+    desk = _Desk(ports)
+    end = await desk.work()
+    usage_cost = ports.price(end.model or ports.model, name, end.usage, end.cost_usd)
+    desk.close(end, usage_cost)
+    ended = TurnEnded(
+        outcome=end.outcome,
+        stop=end.stop,
+        raw_stop=end.raw_stop,
+        usage=end.usage,
+        cost=usage_cost,
+        model=end.model or ports.model,
+        provider=name,
+        steps=desk.steps,
+        tool_calls=desk.calls,
+        approvals=count_approvals(),
+        duration=round(time.monotonic() - began, 3),
+        failure=end.failure,
+    )
+    ports.emit(ended)
+    return ended
+
+
+@dataclass(slots=True)
+class _Row:
+    """A call that has no result yet. `began` is None until it runs."""
+
+    asked: ProgramCall
+    began: float | None = None
+    printed: list[str] = field(default_factory=list[str])
+
+
+class _Desk:
+    """Puts what a program tells into the order of our steps.
+
+    The calls that overlap, and the text between them, are one step with several `Answered`.
+    """
+
+    def __init__(self, ports: OutsidePorts) -> None:
+        self._p = ports
+        self._shown = Shown()
+        self._rows: dict[str, _Row] = {}
+        self._over: set[str] = set()
+        self._in_step = False
+        self._running: asyncio.Task[ProgramEnd] | None = None
+        self._denied = False
+        self.steps = 0
+        self.calls = 0
+
+    async def work(self) -> ProgramEnd:
+        """Let the program work. A program that does what a rule denies is ended."""
+        self._running = asyncio.create_task(self._p.runtime.turn(self._p.task, self))
+        try:
+            return await self._running
+        except asyncio.CancelledError:
+            if not self._denied:
+                return ProgramEnd("stopped")
+        except Exception as error:  # a defect of a driver must not lose what was said
+            return ProgramEnd("failed", failure=Failure("other", self._p.runtime.name, provider_text=repr(error)))
+        await self._p.runtime.aclose()
+        return ProgramEnd("failed", failure=Failure("rejected", self._p.runtime.name, code="denied_call"))
+
+    # The port `Desk`
+
+    def tell(self, event: ProgramEvent) -> None:
+        match event:
+            case TextDelta() | ReasoningDelta():
+                self._step()
+                self._shown.add(event)
+                self._p.emit(event)
+            case ProgramCall():
+                self._runs_unasked(event)
+            case ToolOutput():
+                if (row := self._rows.get(event.call_id)) is not None and row.began is not None:
+                    row.printed.append(event.text)
+                    self._p.emit(event)
+            case ProgramResult():
+                status: ToolStatus = "succeeded" if event.succeeded else "failed"
+                self._finish(event.call_id, status, event.text, event.blocks)
+            case _:
+                self._p.emit(event)
+
+    async def permit(self, call: ProgramCall) -> Permit:
+        self._announce(call)
+        call_id = call.call.call_id
+        gate = self._p.gate if call.is_whole else replace(self._p.gate, judge=_AtLeastAsk(self._p.gate.judge))
+        hands = self._p.hands_for(call_id, lambda _text: None)
+        refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
+        if refusal is not None:
+            self._finish(call_id, "refused", refusal.text, ())
+            return Permit(False, refusal.text)
+        self._start(call_id)
+        return Permit(True)
+
+    # Inside
+
+    def _runs_unasked(self, call: ProgramCall) -> None:
+        if call.call.call_id in self._over:
+            return
+        self._announce(call)
+        decision = self._p.gate.judge.decide(call.needs)
+        if decision.verdict is Verdict.DENY and not self._denied:
+            self._denied = True
+            values = {"program": self._p.runtime.name, "tool": call.call.name, "call": call.preview}
+            self._p.emit(Notice("fail", "runtime.denied_call", values))
+            if self._running is not None:
+                self._running.cancel()
+        self._start(call.call.call_id)
+
+    def _step(self) -> None:
+        if not self._in_step:
+            self._in_step = True
+            self.steps += 1
+            self._p.emit(StepStarted(self.steps))
+
+    def _announce(self, call: ProgramCall) -> None:
+        """The model's answer up to this call: what it said, and the call."""
+        call_id = call.call.call_id
+        if call_id in self._rows or call_id in self._over:
+            return
+        self._step()
+        self.calls += 1
+        self._rows[call_id] = _Row(call)
+        self._answered((*self._shown.parts(), call.call))
+
+    def _answered(self, parts: tuple[AssistantPart, ...]) -> None:
+        self._shown = Shown()
+        message = AssistantMessage(parts, self._p.model, self._p.runtime.name)
+        self._p.emit(Answered(message, "tool_calls", "", None, Cost(), is_booked_later=True))
+
+    def _start(self, call_id: str) -> None:
+        row = self._rows.get(call_id)
+        if row is not None and row.began is None:
+            row.began = time.monotonic()
+            call = row.asked.call
+            self._p.emit(ToolCallStarted(call_id, call.name, call.arguments, row.asked.preview))
+
+    def _finish(self, call_id: str, status: ToolStatus, text: str, blocks: tuple[Block, ...]) -> None:
+        row = self._rows.pop(call_id, None)
+        if row is None:
+            return
+        if not self._rows and (parts := self._shown.parts()):
+            self._answered(parts)
+        self._over.add(call_id)
+        self._in_step = bool(self._rows)
+        duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
+        shown = cut_middle(text, _KEPT_CHARS).text
+        name = row.asked.call.name
+        self._p.emit(ToolCallFinished(call_id, name, status, shown, blocks=blocks, duration=duration))
+
+    def close(self, end: ProgramEnd, cost: Cost) -> None:
+        """End what is open, and say what the turn used."""
+        for call_id, row in tuple(self._rows.items()):
+            state = self._p.gate.say("turn.call_skipped" if row.began is None else "turn.call_interrupted")
+            printed = cut_middle("".join(row.printed), _KEPT_CHARS).text.rstrip()
+            status: ToolStatus = "skipped" if row.began is None else "unknown"
+            self._finish(call_id, status, f"{printed}\n{state}".lstrip(), ())
+        parts = self._shown.parts()
+        if not parts and end.usage is None and end.cost_usd is None:
+            return
+        self._step()
+        message = AssistantMessage(parts, end.model or self._p.model, self._p.runtime.name)
+        is_cut = end.outcome in ("stopped", "failed")
+        self._p.emit(Answered(message, end.stop, end.raw_stop, end.usage, cost, partial=is_cut))
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedTool:
+    """A call of a program, as the gate sees one of ours: what it needs and shows. It is never run here."""
+
+    asked: ProgramCall
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.asked.call.name, "", {})
+
+    def parse(self, arguments: JsonObject) -> None:
+        return None
+
+    def needs(self, args: None, launch: Path) -> tuple[Need, ...]:
+        return self.asked.needs
+
+    def preview(self, args: None) -> str:
+        return self.asked.preview
+
+    def lock_key(self, args: None, launch: Path) -> str | None:
+        return None
+
+    async def proposal(self, args: None, hands: Hands) -> tuple[Block, ...]:
+        return self.asked.blocks
+
+    async def run(self, args: None, hands: Hands) -> ToolResult:
+        raise MaiaError("turn.unknown_tool", tool=self.asked.call.name, known="")
+
+
+@dataclass(frozen=True, slots=True)
+class _AtLeastAsk:
+    """Judges a call of which only a part is known: it may be denied, but no rule can allow it."""
+
+    judge: Judge
+
+    def decide(self, needs: Sequence[Need]) -> Decision:
+        decision = self.judge.decide(needs)
+        if decision.verdict is Verdict.DENY:
+            return decision
+        return Decision(Verdict.ASK, Reason("runtime.part_known"))
+
+    def propose(self, need: Need) -> str | None:
+        return None
+
+    def allow_for_session(self, needs: Sequence[Need]) -> None:
+        """Nothing can be allowed beyond this call."""
+
+    def allow_always(self, needs: Sequence[Need]) -> str:
+        return ""

@@ -1,0 +1,220 @@
+"""From a program's tool call to ours: our tool's name, its arguments, and what the call needs of the rules."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+from maia.core.runtime import ProgramCall
+from maia.core.text import visible
+from maia.core.types import Block, DiffBlock, JsonObject, JsonValue, Need, ToolCallPart
+
+_OURS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Bash": (
+        "bash",
+        "shell",
+        "terminal",
+        "run_shell_command",
+        "exec_command",
+        "execute_command",
+        "run_command",
+        "local_shell",
+        "command_execution",
+        "bashoutput",
+    ),
+    "Read": ("read", "read_file", "readfile", "read_many_files", "view", "view_file", "cat", "notebookread"),
+    "Write": ("write", "write_file", "writefile", "create_file"),
+    "Edit": (
+        "edit",
+        "multiedit",
+        "edit_file",
+        "replace",
+        "str_replace",
+        "strreplacefile",
+        "search_replace",
+        "patch",
+        "apply_patch",
+        "file_change",
+        "notebookedit",
+    ),
+    "Glob": ("glob", "list_directory", "ls", "list", "find_files"),
+    "Grep": ("grep", "grep_search", "search_file_content", "search_files", "search"),
+    "WebFetch": ("webfetch", "web_fetch", "fetchurl", "fetch_url", "fetch"),
+    "TodoWrite": ("todowrite", "todo_write", "write_todos", "settodolist", "todo", "todo_list", "todolist"),
+}
+_COMMON: Final[Mapping[str, str]] = {theirs: ours for ours, names in _OURS.items() for theirs in names}
+"""Names that mean the same in every program, in lower case. A program's own row of the table comes before."""
+
+_BY_KIND: Final[Mapping[str, str]] = {
+    "execute": "Bash",
+    "read": "Read",
+    "edit": "Edit",
+    "delete": "Edit",
+    "move": "Edit",
+    "search": "Grep",
+    "fetch": "WebFetch",
+}
+"""The kinds of the Agent Client Protocol, where a call has no name that we know."""
+
+_SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "Bash": {"command": ("command", "cmd", "script"), "description": ("description",)},
+    "Read": {"file_path": ("file_path", "filePath", "path", "absolute_path", "paths"), "offset": (), "limit": ()},
+    "Write": {"file_path": ("file_path", "filePath", "path"), "content": ("content", "contents", "file_text")},
+    "Edit": {
+        "file_path": ("file_path", "filePath", "path", "notebook_path"),
+        "old_string": ("old_string", "oldString", "old_str", "oldText"),
+        "new_string": ("new_string", "newString", "new_str", "newText"),
+        "replace_all": ("replace_all", "replaceAll"),
+    },
+    "Glob": {"pattern": ("pattern", "glob"), "path": ("path", "dir_path", "dirPath")},
+    "Grep": {"pattern": ("pattern", "query", "regex"), "path": ("path", "dir_path", "include_path")},
+    "WebFetch": {"url": ("url",), "prompt": ("prompt",)},
+}
+_SHELLS: Final = ("bash", "sh", "zsh")
+_FOLDERS: Final = ("cwd", "workdir", "directory", "dir", "working_directory")
+_NO_NEED: Final = ("TodoWrite", "Think", "Plan")
+_CUT: Final = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a program told of a call, in whatever pieces. `name` is its tool's name, `kind` that of the protocol."""
+
+    call_id: str
+    name: str = ""
+    kind: str = ""
+    title: str = ""
+    arguments: Mapping[str, JsonValue] = MappingProxyType({})
+    paths: tuple[str, ...] = ()
+    diffs: tuple[DiffBlock, ...] = ()
+    title_is_command: bool = False
+
+
+def ours_of(told: Told, own: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Our tool's name; the program's own where none of ours does the same."""
+    name = told.name.lower()
+    found = own.get(name) or _COMMON.get(name) or _BY_KIND.get(told.kind)
+    return found or told.name or told.kind.capitalize() or "Tool"
+
+
+def program_call(told: Told, folder: Path, own: Mapping[str, str] = MappingProxyType({})) -> ProgramCall:
+    """The call under our names. It is whole only where everything that the rules look at is known."""
+    ours = ours_of(told, own)
+    arguments = _arguments(ours, told)
+    match ours:
+        case "Bash":
+            return _command(told, arguments, folder)
+        case "Read" | "Write" | "Edit" | "Glob" | "Grep":
+            return _on_paths(ours, told, arguments, folder)
+        case "WebFetch":
+            url = str(arguments.get("url", ""))
+            host = _host(url)
+            need = Need(ours, "host", host)
+            return _call(ours, told, arguments, (need,), url, is_whole=bool(host))
+        case _:
+            kind = "none" if ours in _NO_NEED else "name"
+            shown = told.title or told.name
+            return _call(ours, told, arguments, (Need(ours, kind, told.title),), shown)
+
+
+def _call(
+    ours: str,
+    told: Told,
+    arguments: JsonObject,
+    needs: tuple[Need, ...],
+    preview: str,
+    *,
+    blocks: tuple[Block, ...] = (),
+    is_whole: bool = True,
+) -> ProgramCall:
+    shown = visible(preview.strip()).replace("\n", " ⏎ ")
+    return ProgramCall(ToolCallPart(told.call_id, ours, arguments), needs, shown, blocks, is_whole)
+
+
+def _arguments(ours: str, told: Told) -> JsonObject:
+    """Under our spellings; what we have no name for stays as it is."""
+    given = dict(told.arguments)
+    spellings = _SPELLINGS.get(ours)
+    if spellings is None:
+        return given
+    renamed: JsonObject = {}
+    for name, others in spellings.items():
+        for other in others:
+            if other in given:
+                renamed[name] = given.pop(other)
+                break
+    return {**renamed, **given}
+
+
+def _command(told: Told, arguments: JsonObject, folder: Path) -> ProgramCall:
+    command = plain_command(arguments.get("command"))
+    is_whole = bool(command)
+    if not command:
+        command = told.title
+        is_whole = told.title_is_command and _CUT not in command
+    arguments = {**arguments, "command": command}
+    where = next((str(arguments[name]) for name in _FOLDERS if isinstance(arguments.get(name), str)), "")
+    judged = command
+    if where and Path(folder, where).resolve() != folder.resolve():
+        judged = f"cd {shlex.quote(where)} && {command}"
+    return _call("Bash", told, arguments, (Need("Bash", "command", judged),), judged, is_whole=is_whole)
+
+
+def plain_command(value: JsonValue) -> str:
+    """The command line of a text or a list of words, without the shell that a program puts around each of its own."""
+    if isinstance(value, list):
+        words = [str(word) for word in cast("list[Any]", value)]
+        return words[2] if _is_shell(words) else shlex.join(words)
+    if not isinstance(value, str):
+        return ""
+    if value.startswith(("/", *_SHELLS)):
+        try:
+            words = shlex.split(value)
+        except ValueError:
+            return value
+        if _is_shell(words):
+            return words[2]
+    return value
+
+
+def _is_shell(words: Sequence[str]) -> bool:
+    return len(words) == 3 and Path(words[0]).name in _SHELLS and words[1] in ("-c", "-lc")
+
+
+def _on_paths(ours: str, told: Told, arguments: JsonObject, folder: Path) -> ProgramCall:
+    argument = "path" if ours in ("Glob", "Grep") else "file_path"
+    given = arguments.get(argument)
+    named = [str(path) for path in cast("list[Any]", given)] if isinstance(given, list) else [str(given or "")]
+    paths = [path for path in (*named, *told.paths, *(diff.path for diff in told.diffs)) if path]
+    if not paths and argument == "path":
+        paths = [str(folder)]
+    if ours == "Edit" and told.diffs and not told.diffs[0].before and "old_string" not in arguments:
+        ours = "Write"
+    if paths and argument not in arguments:
+        arguments = {argument: paths[0], **arguments}
+    needs = tuple(Need(ours, "path", path) for path in dict.fromkeys(paths)) or (Need(ours, "name", told.title),)
+    shown = str(arguments.get("pattern") or "") or ", ".join(dict.fromkeys(paths)) or told.title
+    return _call(ours, told, arguments, needs, shown, blocks=_blocks(told, arguments, paths), is_whole=bool(paths))
+
+
+def _blocks(told: Told, arguments: JsonObject, paths: Sequence[str]) -> tuple[Block, ...]:
+    """What would change: as the program shows it, else as its arguments say."""
+    if told.diffs:
+        return told.diffs
+    before, after = arguments.get("old_string"), arguments.get("new_string")
+    if paths and isinstance(before, str) and isinstance(after, str):
+        return (DiffBlock(paths[0], before, after),)
+    content = arguments.get("content")
+    return (DiffBlock(paths[0], "", content),) if paths and isinstance(content, str) else ()
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

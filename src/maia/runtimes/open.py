@@ -1,0 +1,45 @@
+"""Opens the driver of a program: the one door of this room for whoever wants a turn run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import assert_never
+
+from maia.core.runtime import ProgramStart, Runtime, StartProgram
+from maia.runtimes.environment import start_of
+from maia.runtimes.patience import Patience
+from maia.runtimes.programs import Program
+
+
+def open_runtime(
+    program: Program,
+    path: Path,
+    start_program: StartProgram,
+    *,
+    folder: Path,
+    home: Path,
+    env: Mapping[str, str],
+    version: str,
+    patience: Patience | None = None,
+) -> Runtime:
+    """The driver of a program that is at `path`. Starts nothing before the first turn."""
+
+    def start(arguments: tuple[str, ...] = ()) -> ProgramStart:
+        return start_of(program, path, (*program.arguments, *arguments), folder=folder, home=home, env=env)
+
+    match program.speaks:
+        case "acp":
+            from maia.runtimes.acp import AcpRuntime
+
+            return AcpRuntime(program, start, start_program, version, patience)
+        case "claude-code":
+            from maia.runtimes.claude_code import ClaudeCodeRuntime
+
+            return ClaudeCodeRuntime(program, start, start_program, patience)
+        case "codex-exec":
+            from maia.runtimes.codex import CodexRuntime
+
+            return CodexRuntime(program, start, start_program, patience)
+        case _:
+            assert_never(program.speaks)

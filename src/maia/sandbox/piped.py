@@ -1,0 +1,209 @@
+"""Runs an agent program that is talked to by lines: always in the wall, its whole tree ended with it (decisions §9)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from maia.core.errors import ToolProblem
+from maia.core.runtime import ProgramGone, ProgramStart
+from maia.core.secret import Secret
+from maia.core.text import cut_middle
+from maia.sandbox import tree
+from maia.sandbox.confined import Confined
+from maia.sandbox.wall import WallFound
+
+LONGEST_LINE: Final = 64 << 20
+"""Bytes of one line. Half a megabyte happens (Qwen Code); a line beyond this is no message."""
+
+_SAID_BYTES: Final = 16_384
+_READ: Final = 1 << 16
+_INPUT_GRACE: Final = 0.5
+"""Seconds in which a program may end by itself after its input ended."""
+_TERM_GRACE: Final = 2.0
+_POLL: Final = 0.02
+_SHORTEST_SECRET: Final = 8
+
+
+class PipedPrograms:
+    """Starts programs. `find_wall` is asked for each start, in a thread, with the program's own home as writable.
+
+    A program never runs without a wall, whatever the settings say of commands: not all of them ask before they act.
+    """
+
+    def __init__(self, find_wall: Callable[[Path], WallFound]) -> None:
+        self._find_wall = find_wall
+
+    async def start(self, start: ProgramStart) -> PipedProgram:
+        """Start a program. Raises `ToolProblem` where no wall works, `ProgramGone` where it cannot be started."""
+        found = await asyncio.to_thread(self._find_wall, start.home)
+        if found.wall is None:
+            reason = found.notice.values.get("reason", "") if found.notice else ""
+            raise ToolProblem("runtime.no_wall", reason=reason)
+        confined = found.wall.confine(start.argv, start.folder)
+        mark = os.urandom(8).hex()
+        env = {**start.env, tree.MARK: mark}
+        try:
+            popen = await asyncio.to_thread(_spawn, confined, start.folder, env)
+        except (OSError, ValueError) as problem:
+            words = problem.strerror if isinstance(problem, OSError) else str(problem)
+            raise ProgramGone("runtime.not_started", program=start.argv[0], problem=words) from None
+        program = PipedProgram(popen, mark, confined.contained, start.secrets)
+        await program.connect()
+        return program
+
+
+def _spawn(confined: Confined, folder: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start it in a session of its own. A wall's limits are put on a thread of its own, which ends with the start."""
+    began: list[subprocess.Popen[bytes]] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            if confined.prepare is not None:
+                confined.prepare()
+            pipe = subprocess.PIPE
+            began.append(
+                subprocess.Popen(
+                    confined.argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=env, start_new_session=True
+                )
+            )
+        except (OSError, ValueError) as problem:
+            failed.append(problem)
+
+    thread = threading.Thread(target=work, name="maia-start")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return began[0]
+
+
+class PipedProgram:
+    """A started program (`core.runtime.ProgramProcess`)."""
+
+    def __init__(
+        self, popen: subprocess.Popen[bytes], mark: str, contained: bool, secrets: Mapping[str, Secret]
+    ) -> None:
+        self._popen = popen
+        self._mark = mark
+        self._contained = contained
+        self._since = tree.start_of(popen.pid)
+        self._masks = [
+            (value.reveal().encode(), f"[{name}]".encode())
+            for name, value in secrets.items()
+            if len(value.reveal()) >= _SHORTEST_SECRET
+        ]
+        self._said = b""
+        self._out = asyncio.StreamReader(limit=LONGEST_LINE)
+        self._transports: list[asyncio.BaseTransport] = []
+        self._writer: asyncio.StreamWriter | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        """Join its three pipes to the loop."""
+        loop = asyncio.get_running_loop()
+        popen = self._popen
+        out, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self._out), _given(popen.stdout))
+        err = asyncio.StreamReader()
+        err_transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(err), _given(popen.stderr))
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), _given(popen.stdin)
+        )
+        self._writer = asyncio.StreamWriter(transport, protocol, None, loop)
+        self._transports = [out, err_transport, transport]
+        self._listening = asyncio.create_task(self._listen(err))
+
+    async def _listen(self, err: asyncio.StreamReader) -> None:
+        while data := await err.read(_READ):
+            self._said = (self._said + data)[-_SAID_BYTES:]
+
+    async def write(self, line: str) -> None:
+        if self._writer is None or self._writer.is_closing():
+            raise ProgramGone("runtime.gone")
+        try:
+            self._writer.write(line.encode("utf-8", "replace") + b"\n")
+            await self._writer.drain()
+        except (ConnectionError, RuntimeError):
+            raise ProgramGone("runtime.gone") from None
+
+    def end_input(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    async def read_line(self) -> str | None:
+        try:
+            line = await self._out.readuntil(b"\n")
+        except asyncio.IncompleteReadError as rest:
+            if not rest.partial:
+                return None
+            line = rest.partial
+        except (asyncio.LimitOverrunError, OSError):
+            return None
+        return self._masked(line).decode("utf-8", "replace").rstrip("\r\n")
+
+    @property
+    def said(self) -> str:
+        return cut_middle(self._masked(self._said).decode("utf-8", "replace").strip(), 4_000).text
+
+    def _masked(self, data: bytes) -> bytes:
+        for value, name in self._masks:
+            data = data.replace(value, name)
+        return data
+
+    async def stop(self, how: Literal["gently", "now"] = "gently") -> int | None:
+        """End the tree: nothing more to read, then SIGTERM, then SIGKILL. Cancelled meanwhile, it is killed at once."""
+        self.end_input()
+        ended_itself = False
+        try:
+            if how == "gently":
+                ended_itself = await self._ends(_INPUT_GRACE)
+                if not ended_itself or self._tree():
+                    self._signal(signal.SIGTERM)
+                    await self._ends(_TERM_GRACE, whole=True)
+        finally:
+            self._signal(signal.SIGKILL)
+            self._close()
+        code = self._popen.returncode
+        return code if ended_itself else None
+
+    async def _ends(self, seconds: float, *, whole: bool = False) -> bool:
+        until = asyncio.get_running_loop().time() + seconds
+        while self._popen.poll() is None or (whole and self._tree()):
+            if asyncio.get_running_loop().time() > until:
+                return False
+            await asyncio.sleep(_POLL)
+        return True
+
+    def _close(self) -> None:
+        for transport in self._transports:
+            transport.close()
+        if self._listening is not None:
+            self._listening.cancel()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel: even SIGKILL waits
+            self._popen.wait(_INPUT_GRACE)
+
+    def _tree(self) -> list[tree.Process]:
+        return tree.started_by(self._popen.pid, self._since, self._mark)
+
+    def _signal(self, what: signal.Signals) -> None:
+        """The wall's own process is spared a SIGTERM, so that what runs behind it can end well."""
+        found = self._tree()
+        spared = self._popen.pid if self._contained and what != signal.SIGKILL else 0
+        if not spared and self._popen.returncode is None:
+            tree.send_group(self._popen.pid, what)
+        tree.signal_all([process for process in found if process.pid != spared], what)
+
+
+def _given(pipe: object) -> object:
+    """A pipe that was asked for. Raises `ProgramGone` where the system gave none."""
+    if pipe is None:
+        raise ProgramGone("runtime.gone")
+    return pipe
