@@ -23,7 +23,7 @@ from maia.runtimes.open import open_runtime
 from maia.runtimes.probe import version_of
 from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
 from maia.sandbox.piped import PipedPrograms
-from maia.sandbox.places import Places
+from maia.sandbox.places import Places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
 from maia.settings import Sandbox
 
@@ -53,8 +53,11 @@ class Yard:
         mode = "auto" if self.sandbox.mode == "off" else self.sandbox.mode
         writable = tuple(Path(path).expanduser() for path in self.sandbox.writable)
         readable = tuple(Path(path).expanduser() for path in self.sandbox.readable)
-        places = Places(self.folders.launch, self.folders.home, self.add_dirs, (*writable, home), readable)
-        return find_wall(mode, places)
+        # As a temporary folder, not as a work folder, in which `.claude` and the like could not be written.
+        own = (*temporary_folders(), home)
+        return find_wall(
+            mode, Places(self.folders.launch, self.folders.home, self.add_dirs, writable, readable, temporary=own)
+        )
 
     def keys(self) -> Mapping[str, str]:
         """The environment, with the keys that maia keeps under their names."""

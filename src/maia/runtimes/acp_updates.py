@@ -27,10 +27,15 @@ class _Call:
     is_told: bool = False
     is_over: bool = False
     printed: str = ""
+    streamed: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
 class Fold:
-    """One turn. `take` each `session/update`, `asked` for each permission request; then `usage` and `cost`."""
+    """One turn. `take` each `session/update`, `asked` for each permission request; then `usage` and `cost`.
+
+    Some agents call a call in progress before they ask about it (OpenCode, Vibe): of one that asks, a call counts as
+    running once it printed something.
+    """
 
     def __init__(self, program: Program, folder: Path, cost_before: float | None) -> None:
         self._program = program
@@ -101,6 +106,8 @@ class Fold:
                 known.fields["_meta"] = {**table(known.fields.get("_meta")), **table(value)}
             elif value not in (None, {}, []) and name != "sessionUpdate":
                 known.fields[name] = value
+        if streamed := _streamed(self._content(known)):
+            known.streamed = streamed
         return known
 
     def _call(self, update: JsonObject) -> Iterator[ProgramEvent]:
@@ -115,12 +122,14 @@ class Fold:
             known.is_over = True
             yield ProgramResult(known.shown_id, status == "completed", self._output(known), self._diffs(known))
         elif status == "in_progress":
-            call = self._program_call(known)
-            if not known.is_told and call.is_whole and table(known.fields.get("rawInput")):
-                known.is_told = True
-                yield call
-            elif known.is_told:
-                yield from self._printed(known)
+            printed = tuple(self._printed(known))
+            if not known.is_told and (printed or not self._program.asks):
+                call = self._program_call(known)
+                known.is_told = call.is_whole
+                if call.is_whole:
+                    yield call
+            if known.is_told:
+                yield from printed
 
     def _printed(self, known: _Call) -> Iterator[ToolOutput]:
         """Output so far is told whole each time; the person sees what is new. Arguments also come this way."""
@@ -133,7 +142,7 @@ class Fold:
 
     def _program_call(self, known: _Call) -> ProgramCall:
         fields = known.fields
-        arguments = table(fields.get("rawInput")) or _streamed(self._content(known))
+        arguments = table(fields.get("rawInput")) or known.streamed
         told = Told(
             known.shown_id,
             name=_tool_name(fields),

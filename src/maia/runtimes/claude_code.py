@@ -158,10 +158,11 @@ class ClaudeCodeRuntime:
             message = read_object(line)
             if message is None:
                 turn.garbage += bool(line.strip())
-            elif message.get("type") == "result":
+                continue
+            turn.garbage = 0
+            if message.get("type") == "result":
                 return message
-            else:
-                self._take(turn, message)
+            self._take(turn, message)
         return None
 
     def _take(self, turn: _Turn, message: JsonObject) -> None:

@@ -7,6 +7,7 @@ Codex 0.171 says the events as `thread.started`, `turn.*` and `item.*`; there ar
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -74,7 +75,7 @@ class CodexRuntime:
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         session = self._session[0] if self._session[1] == task.thread else ""
         try:
-            process = await self._start_program(self._start(arguments(task, session)))
+            process = await self._start_program(self._start(arguments(task, session, is_root=os.geteuid() == 0)))
         except MaiaError as problem:
             desk.tell(Notice("fail", problem.key, problem.values))
             return ProgramEnd("failed", failure=Failure("not_configured", self._program.title, code=problem.key))
@@ -120,7 +121,9 @@ class CodexRuntime:
             message = read_object(line)
             if message is None:
                 turn.garbage += bool(line.strip())
-            elif (end := self._take(turn, message)) is not None:
+                continue
+            turn.garbage = 0
+            if (end := self._take(turn, message)) is not None:
                 return end
         return None
 
@@ -178,9 +181,14 @@ class CodexRuntime:
         return program_call(told, turn.task.folder, self._program.tools)
 
 
-def arguments(task: ProgramTask, session: str) -> tuple[str, ...]:
-    """The words after the program's name. The request itself comes by standard input (`-`)."""
-    sandbox = "workspace-write" if task.may_write else "read-only"
+def arguments(task: ProgramTask, session: str, *, is_root: bool) -> tuple[str, ...]:
+    """The words after the program's name. The request itself comes by standard input (`-`).
+
+    Inside our wall its own sandbox cannot start for root (user_namespaces(7): the map of user 0 wants CAP_SETFCAP).
+    Where the person trusts it to write, our wall alone then holds it to the same folders.
+    """
+    writing = "danger-full-access" if is_root else "workspace-write"
+    sandbox = writing if task.may_write else "read-only"
     options = ("--json", "--skip-git-repo-check", "-c", f'sandbox_mode="{sandbox}"')
     model = ("-m", task.model) if task.model else ()
     resume = ("resume", session) if session else ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -79,6 +79,8 @@ _SHELLS: Final = ("bash", "sh", "zsh")
 _FOLDERS: Final = ("cwd", "workdir", "directory", "dir", "working_directory")
 _NO_NEED: Final = ("TodoWrite", "Think", "Plan")
 _CUT: Final = "…"
+_NAMED: Final = r"^(?:bash|shell|terminal): "
+"""Before the command in the title of some (Hermes, Vibe)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +91,20 @@ class Told:
     name: str = ""
     kind: str = ""
     title: str = ""
-    arguments: Mapping[str, JsonValue] = MappingProxyType({})
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     paths: tuple[str, ...] = ()
     diffs: tuple[DiffBlock, ...] = ()
     title_is_command: bool = False
 
 
-def ours_of(told: Told, own: Mapping[str, str] = MappingProxyType({})) -> str:
+def ours_of(told: Told, own: Mapping[str, str]) -> str:
     """Our tool's name; the program's own where none of ours does the same."""
     name = told.name.lower()
     found = own.get(name) or _COMMON.get(name) or _BY_KIND.get(told.kind)
     return found or told.name or told.kind.capitalize() or "Tool"
 
 
-def program_call(told: Told, folder: Path, own: Mapping[str, str] = MappingProxyType({})) -> ProgramCall:
+def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
     """The call under our names. It is whole only where everything that the rules look at is known."""
     ours = ours_of(told, own)
     arguments = _arguments(ours, told)
@@ -155,7 +157,7 @@ def _command(told: Told, arguments: JsonObject, folder: Path) -> ProgramCall:
     command = plain_command(arguments.get("command"))
     is_whole = bool(command)
     if not command:
-        command = told.title
+        command = re.sub(_NAMED, "", told.title)
         is_whole = told.title_is_command and _CUT not in command
     arguments = {**arguments, "command": command}
     where = next((str(arguments[name]) for name in _FOLDERS if isinstance(arguments.get(name), str)), "")

@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from maia.core.errors import NotConfigured, UsageProblem
 
 Speaks: TypeAlias = Literal["acp", "claude-code", "codex-exec"]
-
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,13 @@ class Program:
     tried: str
     arguments: tuple[str, ...] = ()
     version_arguments: tuple[str, ...] = ("--version",)
-    home_vars: Mapping[str, str] = _NOTHING
-    set_vars: Mapping[str, str] = _NOTHING
+    home_vars: Mapping[str, str] = field(default_factory=dict[str, str])
+    set_vars: Mapping[str, str] = field(default_factory=dict[str, str])
     key_vars: tuple[str, ...] = ()
     pass_vars: tuple[str, ...] = ()
     model_var: str = ""
     ask_mode: str = ""
-    tools: Mapping[str, str] = _NOTHING
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
     title_is_command: bool = False
     logins: tuple[str, ...] = ()
     asks: bool = True

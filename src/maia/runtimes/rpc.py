@@ -61,13 +61,15 @@ class Rpc:
         await self._send({"method": method, "params": params})
 
     async def serve(self) -> None:
-        """Read what comes until there is no more. Lines that are no messages are counted and passed by."""
+        """Read what comes until there is no more. Lines that are no messages are passed by; `garbage`
+        counts those after the last message."""
         while (line := await self._process.read_line()) is not None:
             self.last_heard = asyncio.get_running_loop().time()
             message = read_object(line)
             if message is None:
                 self.garbage += bool(line.strip())
                 continue
+            self.garbage = 0
             self._take(message)
         self.is_over = True
         for future in self._open.values():

@@ -1,0 +1,292 @@
+"""A scripted agent program for tests: one scenario, told in any of three dialects (`fake_agent.py DIALECT SCENARIO`).
+
+Scenarios: text, tool, denied, plan, two (calls at once), cancelled (waits for ever in the turn), stubborn (ignores that
+it is told to stop), crashed, hung, garbage, half_megabyte, unknown_request, no_usage, unasked, leftover (starts a
+process that outlives it), secret (prints its key), auth, resumed.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+DIALECT, SCENARIO = sys.argv[1:3]
+COMMAND = "echo hi > proof.txt && cat proof.txt"
+ANSWER = "The answer is 42."
+
+
+def out(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def read():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def run_command():
+    with open("proof.txt", "w") as file:
+        file.write("hi\n")
+    return "hi\n"
+
+
+def wait_for_ever():
+    if SCENARIO == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        time.sleep(60)
+
+
+def before_the_answer(say):
+    """What goes wrong, or is unusual, before the answer; the same in each dialect."""
+    match SCENARIO:
+        case "crashed":
+            say("Half an ans")
+            sys.stderr.write("Segmentation fault (core dumped)\n")
+            sys.stderr.flush()
+            os._exit(139)
+        case "garbage":
+            sys.stdout.write("<html>502 Bad Gateway</html>\n\x00\x01{not json\n[1,2]\n")
+            sys.stdout.flush()
+            os._exit(1)
+        case "hung" | "cancelled" | "stubborn":
+            say("I am th")
+            wait_for_ever()
+        case "leftover":
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], start_new_session=True)
+            with open("left.pid", "w") as file:
+                file.write(str(child.pid))
+            say("I left ")
+            wait_for_ever()
+        case "secret":
+            say("My key is " + os.environ.get("FAKE_API_KEY", "nothing"))
+        case _:
+            pass
+
+
+# The Agent Client Protocol
+
+
+class Acp:
+    def __init__(self):
+        self.number = 0
+
+    def reply(self, message, result):
+        out({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def update(self, **update):
+        params = {"sessionId": "s1", "update": update}
+        out({"jsonrpc": "2.0", "method": "session/update", "params": params})
+
+    def say(self, text):
+        self.update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
+
+    def call(self, method, **params):
+        self.number += 1
+        me = f"agent-{self.number}"
+        out({"jsonrpc": "2.0", "id": me, "method": method, "params": {"sessionId": "s1", **params}})
+        while True:
+            message = read()
+            if message.get("id") == me:
+                return message
+            if message.get("method") == "session/cancel":
+                return {"cancelled": True}
+
+    def tool(self, call_id="c1", command=COMMAND):
+        self.update(sessionUpdate="tool_call", toolCallId=call_id, title="Shell", kind="execute", status="pending")
+        self.update(sessionUpdate="tool_call_update", toolCallId=call_id, rawInput={"command": command})
+        options = [
+            {"optionId": "x", "name": "Always", "kind": "allow_always"},
+            {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "n", "name": "No", "kind": "reject_once"},
+        ]
+        answer = self.call("session/request_permission", toolCall={"toolCallId": call_id}, options=options)
+        outcome = answer.get("result", {}).get("outcome", {})
+        if outcome.get("optionId") == "y":
+            done = {"status": "completed", "rawOutput": run_command()}
+        else:
+            assert outcome.get("optionId") == "n", answer
+            done = {"status": "failed", "content": [{"type": "content", "content": {"type": "text", "text": "no"}}]}
+        self.update(sessionUpdate="tool_call_update", toolCallId=call_id, **done)
+
+    def prompt(self, words):
+        match SCENARIO:
+            case "tool" | "denied":
+                self.say("I try. ")
+                self.tool()
+            case "two":
+                for call_id in ("c1", "c2"):
+                    self.update(
+                        sessionUpdate="tool_call",
+                        toolCallId=call_id,
+                        kind="read",
+                        title="Read",
+                        status="in_progress",
+                        rawInput={"path": f"{call_id}.txt"},
+                        content=[{"type": "content", "content": {"type": "text", "text": "line"}}],
+                    )
+                for call_id in ("c2", "c1"):
+                    self.update(sessionUpdate="tool_call_update", toolCallId=call_id, status="completed")
+            case "unasked":
+                self.update(
+                    sessionUpdate="tool_call",
+                    toolCallId="c1",
+                    kind="execute",
+                    title="Shell",
+                    status="in_progress",
+                    rawInput={"command": COMMAND},
+                    content=[{"type": "content", "content": {"type": "text", "text": "hi"}}],
+                )
+                wait_for_ever()
+            case "plan":
+                entries = [{"content": "Look", "status": "completed", "priority": "high"}]
+                self.update(sessionUpdate="plan", entries=entries)
+            case "unknown_request":
+                answer = self.call("craft/drainMidTurnQueue")
+                assert answer["error"]["code"] == -32601, answer
+                answer = self.call("fs/read_text_file", path="/etc/passwd")
+                assert answer["error"]["code"] == -32601, answer
+            case "half_megabyte":
+                self.update(sessionUpdate="available_commands_update", availableCommands=["x" * 500_000])
+                self.update(sessionUpdate="agent_thought_chunk", content={"type": "text", "text": "y" * 500_000})
+        before_the_answer(self.say)
+        self.say(words if SCENARIO == "resumed" else ANSWER)
+        usage = {"inputTokens": 10, "outputTokens": 5, "cachedReadTokens": 2, "totalTokens": 17}
+        result = {"stopReason": "end_turn"}
+        if SCENARIO != "no_usage":
+            self.update(sessionUpdate="usage_update", used=17, size=1000, cost={"amount": 0.5, "currency": "USD"})
+            result["usage"] = usage
+        return result
+
+    def serve(self):
+        while True:
+            message = read()
+            match message.get("method"):
+                case "initialize":
+                    self.reply(message, {"protocolVersion": 1, "agentCapabilities": {}})
+                case "session/new" if SCENARIO == "auth":
+                    error = {"code": -32000, "message": "Authentication required"}
+                    out({"jsonrpc": "2.0", "id": message["id"], "error": error})
+                case "session/new":
+                    self.reply(message, {"sessionId": "s1"})
+                case "session/prompt":
+                    self.reply(message, self.prompt(message["params"]["prompt"][0]["text"]))
+
+
+# Claude Code
+
+
+class Claude:
+    def say(self, text):
+        delta = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}
+        out({"event": delta, "parent_tool_use_id": None, "type": "stream_event"})
+
+    def block(self, kind, **block):
+        out({"type": kind, "message": {"content": [block]}, "parent_tool_use_id": None})
+
+    def ask(self, subtype, **request):
+        out({"type": "control_request", "request_id": "r1", "request": {"subtype": subtype, **request}})
+        while (answer := read()).get("type") != "control_response":
+            pass
+        return answer["response"]
+
+    def serve(self):
+        assert read()["request"]["subtype"] == "initialize"
+        words = read()["message"]["content"]
+        print("[claude-code:unrecognized_model] {}", flush=True)
+        out({"type": "system", "subtype": "init", "session_id": "s1", "model": "claude-x"})
+        retry = {"attempt": 1, "retry_delay_ms": 500, "error_status": 529, "error": "overloaded"}
+        out({"type": "system", "subtype": "api_retry", **retry})
+        self.turn()
+        before_the_answer(self.say)
+        self.say(("resumed " if "--resume" in sys.argv else "") + words if SCENARIO == "resumed" else ANSWER)
+        result = {"stop_reason": "end_turn", "subtype": "success", "is_error": False, "type": "result"}
+        if SCENARIO == "auth":
+            result |= {"is_error": True, "result": "Invalid API key · Please run /login"}
+        if SCENARIO != "no_usage":
+            usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 2}
+            result |= {"total_cost_usd": 0.5, "usage": usage}
+        out(result)
+        sys.stdin.read()
+
+    def turn(self):
+        match SCENARIO:
+            case "tool" | "denied":
+                self.say("I try. ")
+                self.block("assistant", type="tool_use", id="c1", name="Bash", input={"command": COMMAND})
+                hook = self.ask("hook_callback", callback_id="ask", input={})
+                assert hook["response"]["hookSpecificOutput"]["permissionDecision"] == "ask", hook
+                given = {"command": COMMAND}
+                answer = self.ask("can_use_tool", tool_name="Bash", input=given, tool_use_id="c1")["response"]
+                allowed = answer["behavior"] == "allow"
+                assert answer.get("updatedInput", given) == given
+                words = run_command() if allowed else answer["message"]
+                self.block("user", type="tool_result", tool_use_id="c1", content=words, is_error=not allowed)
+            case "two":
+                for call_id in ("c1", "c2"):
+                    given = {"file_path": f"{call_id}.txt"}
+                    self.block("assistant", type="tool_use", id=call_id, name="Read", input=given)
+                for call_id in ("c2", "c1"):
+                    self.block("user", type="tool_result", tool_use_id=call_id, content="line")
+            case "unasked":
+                self.block("assistant", type="tool_use", id="c1", name="Bash", input={"command": COMMAND})
+                self.block("user", type="tool_result", tool_use_id="c1", content="hi")
+                wait_for_ever()
+            case "plan":
+                todos = [{"content": "Look", "status": "completed", "activeForm": "Looking"}]
+                self.block("assistant", type="tool_use", id="c1", name="TodoWrite", input={"todos": todos})
+                self.block("user", type="tool_result", tool_use_id="c1", content="ok")
+            case "unknown_request":
+                assert self.ask("brew_coffee")["subtype"] == "error"
+            case "half_megabyte":
+                delta = {"type": "thinking_delta", "thinking": "y" * 500_000}
+                out({"type": "stream_event", "event": {"type": "content_block_delta", "delta": delta}})
+
+
+# Codex
+
+
+class Codex:
+    def item(self, state, **item):
+        out({"type": f"item.{state}", "item": {"id": "i1", **item}})
+
+    def say(self, text):
+        self.item("completed", type="agent_message", text=text)
+
+    def serve(self):
+        words = sys.stdin.read().strip()
+        out({"type": "thread.started", "thread_id": "s1"})
+        out({"type": "turn.started"})
+        shell = {"type": "command_execution", "command": f"/bin/bash -lc '{COMMAND}'"}
+        match SCENARIO:
+            case "auth":
+                out({"type": "turn.failed", "error": {"message": "unexpected status 401 Unauthorized"}})
+                return
+            case "tool" | "unasked":
+                self.item("started", id="c1", status="in_progress", **shell)
+                if SCENARIO == "unasked":
+                    wait_for_ever()
+                done = {"aggregated_output": run_command(), "exit_code": 0, "status": "completed"}
+                self.item("completed", id="c1", **shell, **done)
+            case "two":
+                for state, ids in (("started", ("c1", "c2")), ("completed", ("c2", "c1"))):
+                    for call_id in ids:
+                        change = [{"path": f"{call_id}.txt", "kind": "add"}]
+                        self.item(state, id=call_id, type="file_change", changes=change, status="completed")
+            case "plan":
+                items = [{"text": "Look", "completed": True}]
+                self.item("completed", id="c1", type="todo_list", items=items)
+            case "half_megabyte":
+                self.item("completed", type="reasoning", text="y" * 500_000)
+        before_the_answer(self.say)
+        self.say(("resumed " if "resume" in sys.argv else "") + words if SCENARIO == "resumed" else ANSWER)
+        usage = {"input_tokens": 12, "cached_input_tokens": 2, "output_tokens": 5}
+        out({"type": "turn.completed", **({} if SCENARIO == "no_usage" else {"usage": usage})})
+
+
+{"acp": Acp, "claude-code": Claude, "codex-exec": Codex}[DIALECT]().serve()

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maia.core.types import DiffBlock, Need
+from maia.runtimes.names import Told, plain_command, program_call
+
+HERE = Path("/work")
+
+
+def call(**told: Any) -> Any:
+    return program_call(Told("c1", **told), HERE, {})
+
+
+@pytest.mark.parametrize(
+    ("told", "name", "needs", "whole"),
+    [
+        pytest.param(
+            {"name": "run_shell_command", "arguments": {"command": "ls"}},
+            "Bash",
+            (Need("Bash", "command", "ls"),),
+            True,
+            id="a shell by any name",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "rm -rf x"},
+            "Bash",
+            (Need("Bash", "command", "rm -rf x"),),
+            False,
+            id="a title alone may hide the rest of the command",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "rm -rf x", "title_is_command": True},
+            "Bash",
+            (Need("Bash", "command", "rm -rf x"),),
+            True,
+            id="unless the program is known to say all of it there",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "rm -rf x && ec…", "title_is_command": True},
+            "Bash",
+            (Need("Bash", "command", "rm -rf x && ec…"),),
+            False,
+            id="and even then not where it is cut",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "terminal: rm x"},
+            "Bash",
+            (Need("Bash", "command", "rm x"),),
+            False,
+            id="the name of the tool before the command is no command",
+        ),
+        pytest.param(
+            {"kind": "execute", "arguments": {"command": "rm x", "workdir": "/etc"}},
+            "Bash",
+            (Need("Bash", "command", "cd /etc && rm x"),),
+            True,
+            id="a command somewhere else is judged there",
+        ),
+        pytest.param(
+            {"name": "Edit", "arguments": {"filePath": "a.py", "oldString": "x", "newString": "y"}},
+            "Edit",
+            (Need("Edit", "path", "a.py"),),
+            True,
+            id="spellings of arguments",
+        ),
+        pytest.param(
+            {"kind": "edit", "title": "patch", "diffs": (DiffBlock("a", "1", "2"), DiffBlock("b", "1", "2"))},
+            "Edit",
+            (Need("Edit", "path", "a"), Need("Edit", "path", "b")),
+            True,
+            id="every file of a patch needs its own yes",
+        ),
+        pytest.param(
+            {"kind": "edit", "diffs": (DiffBlock("new", "", "2"),)},
+            "Write",
+            (Need("Write", "path", "new"),),
+            True,
+            id="a new file is written",
+        ),
+        pytest.param(
+            {"kind": "edit", "title": "?"}, "Edit", (Need("Edit", "name", "?"),), False, id="of an unknown file"
+        ),
+        pytest.param(
+            {"kind": "fetch", "arguments": {"url": "https://example.org/x"}},
+            "WebFetch",
+            (Need("WebFetch", "host", "example.org"),),
+            True,
+            id="a host",
+        ),
+        pytest.param(
+            {"name": "Grep", "arguments": {"pattern": "x"}},
+            "Grep",
+            (Need("Grep", "path", "/work"),),
+            True,
+            id="a search without a folder searches this one",
+        ),
+        pytest.param(
+            {"name": "mcp__db__drop", "title": "drop"},
+            "mcp__db__drop",
+            (Need("mcp__db__drop", "name", "drop"),),
+            True,
+            id="what we do not know keeps its name and asks",
+        ),
+    ],
+)
+def test_a_call_of_any_program_is_one_of_ours(told: dict[str, Any], name: str, needs: Any, whole: bool) -> None:
+    found = call(**told)
+    assert (found.call.name, found.needs, found.is_whole) == (name, needs, whole)
+
+
+@pytest.mark.parametrize(
+    ("value", "command"),
+    [
+        ("/bin/bash -lc 'echo a && b'", "echo a && b"),
+        (["bash", "-lc", "echo a"], "echo a"),
+        (["rm", "a b"], "rm 'a b'"),
+        ("bash -c 'x' y", "bash -c 'x' y"),
+        ("bashful 'unclosed", "bashful 'unclosed"),
+        (None, ""),
+    ],
+)
+def test_only_the_shell_that_a_program_adds_is_taken_off(value: Any, command: str) -> None:
+    assert plain_command(value) == command
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["command", "path", "file_path", "url", "cwd"]), st.text() | st.none() | st.integers()
+    ),
+    st.text(),
+    st.sampled_from(["", "execute", "read", "edit", "fetch", "search", "other"]),
+    st.text(),
+)
+def test_whatever_is_told_gives_a_call_that_needs_something(
+    arguments: dict[str, Any], name: str, kind: str, title: str
+) -> None:
+    assert call(arguments=arguments, name=name, kind=kind, title=title).needs

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maia.core.events import TextDelta
+from maia.core.runtime import ProgramCall, ProgramResult
+from maia.core.types import Usage
+from maia.runtimes.acp_updates import Fold, usage_of
+from maia.runtimes.programs import BY_NAME
+
+COMMAND = "echo hello-from-tool > toolproof.txt && cat toolproof.txt"
+
+
+@pytest.mark.parametrize(
+    ("sample", "program", "usage", "cost"),
+    [
+        ("acp-claude", "claude-acp", Usage(2000, 40, 200), 0.00666),
+        ("acp-opencode", "opencode", Usage(900, 20, 100), 0.00188),
+        ("acp-codex", "codex-acp", None, None),
+        ("acp-qwen", "qwen", Usage(1800, 40, 200), None),
+        ("acp-gemini", "gemini", Usage(2000, 40), None),
+        ("acp-kimicode", "kimi", None, None),
+        ("acp-vibe", "vibe", Usage(1800, 40, 200), 0.00208),
+        ("acp-hermes", "hermes", Usage(1800, 40, 200), None),
+    ],
+)
+def test_a_recorded_tool_turn_of_each_agent_is_one_command_and_one_answer(
+    shared: Path, sample: str, program: str, usage: Usage | None, cost: float | None
+) -> None:
+    fold = Fold(BY_NAME[program], Path("/srv/demo"), None)
+    events: list[Any] = []
+    result: dict[str, Any] = {}
+    for line in (shared / "samples" / f"{sample}.jsonl").read_text().splitlines():
+        message = json.loads(line[2:])
+        if not line.startswith("< "):
+            continue
+        if message.get("method") == "session/update":
+            events += fold.take(message["params"]["update"])
+        elif message.get("method") == "session/request_permission":
+            events.append(fold.asked(message["params"]["toolCall"]))
+        elif message.get("id") == 3:
+            result = message["result"]
+    calls = [event for event in events if isinstance(event, ProgramCall)]
+    assert [(each.call.name, each.needs[0].value) for each in calls] == [("Bash", f"{COMMAND}")] or [
+        each.needs[0].value.endswith(COMMAND) for each in calls
+    ] == [True]
+    assert all(each.is_whole for each in calls) or program == "hermes"
+    assert len([event for event in events if isinstance(event, ProgramResult)]) == 1
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert text.endswith("FAKE-ANSWER: the answer is 42.")
+    assert fold.usage(result) == usage
+    assert fold.cost == (None if cost is None else pytest.approx(cost))
+
+
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        pytest.param(
+            {"inputTokens": 2000, "outputTokens": 40, "cachedReadTokens": 200, "totalTokens": 2040},
+            Usage(1800, 40, 200),
+            id="the total says that the cache is part of the input",
+        ),
+        pytest.param(
+            {"inputTokens": 2000, "outputTokens": 40, "cachedReadTokens": 200, "totalTokens": 2240},
+            Usage(2000, 40, 200),
+            id="or beside it",
+        ),
+        pytest.param({"inputTokens": -1, "outputTokens": "x"}, Usage(), id="what is no count counts nothing"),
+    ],
+)
+def test_the_cache_is_counted_once(told: dict[str, Any], usage: Usage) -> None:
+    assert usage_of(told) == usage
+
+
+def test_the_cost_of_a_turn_is_what_the_session_cost_more() -> None:
+    fold = Fold(BY_NAME["vibe"], Path("/x"), 0.5)
+    list(fold.take({"sessionUpdate": "usage_update", "cost": {"amount": 0.75, "currency": "USD"}}))
+    assert fold.cost == 0.25
+    other = Fold(BY_NAME["vibe"], Path("/x"), None)
+    list(other.take({"sessionUpdate": "usage_update", "cost": {"amount": 0.75, "currency": "EUR"}}))
+    assert other.cost is None
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {},
+        {"sessionUpdate": 3},
+        {"sessionUpdate": "tool_call"},
+        {"sessionUpdate": "tool_call_update", "content": [1, {}]},
+    ],
+)
+def test_a_misshapen_update_harms_nothing(update: dict[str, Any]) -> None:
+    assert list(Fold(BY_NAME["qwen"], Path("/x"), None).take(update)) == []
