@@ -1,16 +1,20 @@
 from __future__ import annotations
 
-import json
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from maia.core.events import TextDelta
-from maia.core.runtime import ProgramCall, ProgramResult
+from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramResult, ProgramStart, ProgramTask
 from maia.core.types import Usage
 from maia.runtimes.acp_updates import Fold, usage_of
+from maia.runtimes.claude_code import ClaudeCodeRuntime
+from maia.runtimes.codex import CodexRuntime
 from maia.runtimes.programs import BY_NAME
+from maia.runtimes.rpc import read_object
 
 COMMAND = "echo hello-from-tool > toolproof.txt && cat toolproof.txt"
 
@@ -35,7 +39,7 @@ def test_a_recorded_tool_turn_of_each_agent_is_one_command_and_one_answer(
     events: list[Any] = []
     result: dict[str, Any] = {}
     for line in (shared / "samples" / f"{sample}.jsonl").read_text().splitlines():
-        message = json.loads(line[2:])
+        message = read_object(line[2:]) or {}
         if not line.startswith("< "):
             continue
         if message.get("method") == "session/update":
@@ -45,9 +49,7 @@ def test_a_recorded_tool_turn_of_each_agent_is_one_command_and_one_answer(
         elif message.get("id") == 3:
             result = message["result"]
     calls = [event for event in events if isinstance(event, ProgramCall)]
-    assert [(each.call.name, each.needs[0].value) for each in calls] == [("Bash", f"{COMMAND}")] or [
-        each.needs[0].value.endswith(COMMAND) for each in calls
-    ] == [True]
+    assert [(each.call.name, each.needs[0].value.endswith(COMMAND)) for each in calls] == [("Bash", True)]
     assert all(each.is_whole for each in calls) or program == "hermes"
     assert len([event for event in events if isinstance(event, ProgramResult)]) == 1
     text = "".join(event.text for event in events if isinstance(event, TextDelta))
@@ -96,3 +98,67 @@ def test_the_cost_of_a_turn_is_what_the_session_cost_more() -> None:
 )
 def test_a_misshapen_update_harms_nothing(update: dict[str, Any]) -> None:
     assert list(Fold(BY_NAME["qwen"], Path("/x"), None).take(update)) == []
+
+
+class Recorded:
+    """A process that says what was recorded, and a desk that keeps what it is told."""
+
+    said = ""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = list(lines)
+        self.told: list[ProgramEvent] = []
+
+    async def write(self, line: str) -> None:
+        del line
+
+    def end_input(self) -> None:
+        pass
+
+    async def read_line(self) -> str | None:
+        return self._lines.pop(0) if self._lines else None
+
+    async def stop(self, how: str = "gently") -> int | None:
+        del how
+        return 0
+
+    def tell(self, event: ProgramEvent) -> None:
+        self.told.append(event)
+
+    async def permit(self, call: ProgramCall) -> Permit:
+        raise AssertionError(call)
+
+    def play(self, runtime: type[Any], program: str) -> ProgramEnd:
+        async def start(_start: ProgramStart) -> Any:
+            return self
+
+        none: Any = None
+        task = ProgramTask("Do it", Path("/srv/demo"), 0)
+        return asyncio.run(runtime(BY_NAME[program], lambda _arguments: none, start).turn(task, self))
+
+
+@pytest.mark.parametrize(
+    ("sample", "runtime", "program", "succeeded", "usage", "cost"),
+    [
+        ("claude-permission-allow", ClaudeCodeRuntime, "claude-code", True, Usage(2000, 40, 200), 0.00666),
+        ("claude-permission-deny", ClaudeCodeRuntime, "claude-code", False, Usage(2000, 40, 200), 0.00666),
+        ("claude-partial", ClaudeCodeRuntime, "claude-code", None, Usage(1000, 20, 100), 0.00333),
+        ("codex-tool", CodexRuntime, "codex", True, Usage(1800, 40, 200), None),
+    ],
+)
+def test_a_recorded_turn_of_each_native_driver(
+    shared: Path,
+    sample: str,
+    runtime: type[Any],
+    program: str,
+    succeeded: bool | None,
+    usage: Usage,
+    cost: float | None,
+) -> None:
+    recorded = Recorded((shared / "samples" / f"{sample}.jsonl").read_text().splitlines())
+    end = recorded.play(runtime, program)
+    assert (end.outcome, end.usage, end.cost_usd) == ("finished", usage, cost)
+    text = "".join(event.text for event in recorded.told if isinstance(event, TextDelta))
+    assert text == "FAKE-ANSWER: the answer is 42."
+    ends = [event.succeeded for event in recorded.told if isinstance(event, ProgramResult)]
+    assert ends == ([] if succeeded is None else [succeeded])

@@ -14,6 +14,9 @@ Calls of one answer interleave; within one call the order above holds, and every
 last and always comes, whatever failed. Notices may come anywhere. Events outside a turn (`SessionStarted`,
 `SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `Notice`) stand between two turns.
 
+Where an external agent program answers the turn, a step holds the calls that overlap: `(delta* Answered call*)+`. A
+program may tell of a call only when it is over; `ToolCallStarted` and `ToolCallFinished` then follow each other.
+
 Events are frozen and hold no handles: waiting for an answer happens in the engine, and the answer is an event again.
 """
 

