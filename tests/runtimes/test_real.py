@@ -71,7 +71,8 @@ FILES = {
     "vibe": {
         ".vibe/config.toml": 'active_model = "fake"\nenable_telemetry = false\nenable_update_checks = false\n'
         '[[providers]]\nname = "fakep"\napi_base = "{base}/v1"\napi_key_env_var = "MISTRAL_API_KEY"\n'
-        'api_style = "openai"\nbackend = "generic"\n[[models]]\nname = "fake-model"\nprovider = "fakep"\nalias = "fake"\n'
+        'api_style = "openai"\nbackend = "generic"\n[[models]]\nname = "fake-model"\nprovider = "fakep"\n'
+        'alias = "fake"\n'
     },
     "hermes": {
         ".hermes/config.yaml": "model:\n  default: fake-model\n  provider: custom\n  base_url: {base}/v1\n"

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from maia import __version__
-from maia.core.errors import MaiaError, ToolProblem
+from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
+from maia.core.namedpath import named_path
 from maia.core.runtime import OWN_MODEL, ProgramStart, Runtime
+from maia.core.secret import Secret
 from maia.core.types import ChosenBy, Cost, Effort, Reason, Usage
-from maia.credentials.vault import kept_environment
 from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
@@ -51,17 +52,18 @@ class Yard:
         if not self.sandbox.network:
             raise ToolProblem("runtime.no_network")
         mode = "auto" if self.sandbox.mode == "off" else self.sandbox.mode
-        writable = tuple(Path(path).expanduser() for path in self.sandbox.writable)
-        readable = tuple(Path(path).expanduser() for path in self.sandbox.readable)
+        writable = named_places(self.sandbox.writable, self.folders.launch)
+        readable = named_places(self.sandbox.readable, self.folders.launch)
         # As a temporary folder, not as a work folder, in which `.claude` and the like could not be written.
         own = (*temporary_folders(), home)
         return find_wall(
             mode, Places(self.folders.launch, self.folders.home, self.add_dirs, writable, readable, temporary=own)
         )
 
-    def keys(self) -> Mapping[str, str]:
-        """The environment, with the keys that maia keeps under their names."""
-        return kept_environment(self.folders.config / "keys", self.env)
+
+def named_places(texts: Sequence[str], launch: Path) -> tuple[Path, ...]:
+    """The places that a setting names; what names none is left out, as one that is not there."""
+    return tuple(path for text in texts if isinstance(path := named_path(text, launch), Path))
 
 
 class ProgramModels:
@@ -111,8 +113,9 @@ class ProgramModels:
 def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
     """The program of that name. Raises `UsageProblem` for an unknown one, `NotConfigured` for one that is absent."""
     program = named(name)
-    env = yard.keys()
+    env = yard.env
     path = installed(program, env)
+    guard_keys(program, env)
     if model and program.model_var:
         env = {**env, program.model_var: model}
     runtime = open_runtime(
@@ -125,6 +128,25 @@ def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
         version=__version__,
     )
     return ProgramModels(program, runtime, model)
+
+
+def guard_keys(program: Program, env: Mapping[str, str]) -> None:
+    """Raises `UsageProblem` where a key of the program would go to the host of another company (C2.04)."""
+    base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), None)
+    if base is None:
+        return
+    from maia.credentials.find import is_on
+    from maia.credentials.signals import Ballot, Policy
+    from maia.credentials.vote import ALLOW_MISMATCH, resolve
+
+    policy = Policy(allow_openrouter=True, allow_mismatch=is_on(env.get(ALLOW_MISMATCH, "")))
+    for name in program.key_vars:
+        if not env.get(name):
+            continue
+        vote = resolve(Ballot(Secret(env[name]), base_url=env[base], base_url_from=base, policy=policy))
+        for problem in vote.problems:
+            if problem.code == "TOKEN_URL_CONFLICT" and problem.level == "fail":
+                raise UsageProblem(problem.words, **problem.values)
 
 
 # `maia doctor` ------------------------------------------------------------------------------------------------------
@@ -142,7 +164,7 @@ class Finding:
 
 async def check_programs(yard: Yard) -> list[Finding]:
     """Which programs are there, in which version, and whether each could reach its model. Starts each once."""
-    env = yard.keys()
+    env = yard.env
     found = [(program, find(program, env)) for program in PROGRAMS]
     there = [(program, path) for program, path in found if path is not None]
     checked = await asyncio.gather(*(_check(program, path, yard, env) for program, path in there))
@@ -161,7 +183,7 @@ async def _check(program: Program, path: Path, yard: Yard, env: Mapping[str, str
     except MaiaError as problem:
         return [Finding(program.name, "runtime", "warn", Reason(problem.key, problem.values))]
     except OSError as problem:
-        return [Finding(program.name, "runtime", "warn", Reason("runtime.home", {"problem": str(problem.strerror)}))]
+        return [Finding(program.name, "runtime", "warn", Reason("runtime.home", {"problem": system_words(problem)}))]
     if version is None:
         return [Finding(program.name, "runtime", "warn", Reason("runtime.no_version", values))]
     found = Reason("runtime.found", {**values, "version": version, "tried": program.tried})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -60,12 +60,13 @@ class OutsidePorts:
     emit: Emit
 
 
-async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid, count_approvals: Callable[[], int]) -> TurnEnded:
+async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid) -> TurnEnded:
     """Run one turn to its end and return its last event, which was emitted like all the others. It raises nothing.
 
     Cancelling stops it: what was written is kept, and every open call gets a result.
     """
     began = time.monotonic()
+    asked_before = ports.gate.approvals.asked
     name = ports.runtime.name
     ports.emit(TurnStarted(turn, ports.model, name))
     ports.emit(said)
@@ -83,7 +84,7 @@ async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid, count_appr
         provider=name,
         steps=desk.steps,
         tool_calls=desk.calls,
-        approvals=count_approvals(),
+        approvals=ports.gate.approvals.asked - asked_before,
         duration=round(time.monotonic() - began, 3),
         failure=end.failure,
     )

@@ -6,8 +6,9 @@ import asyncio
 import itertools
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import cast
 
+from maia.core.jsontext import read_json
 from maia.core.runtime import ProgramGone, ProgramProcess
 from maia.core.types import JsonObject, JsonValue
 
@@ -133,7 +134,7 @@ def read_object(line: str) -> JsonObject | None:
     if not line.lstrip().startswith("{"):
         return None
     try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line)
+    except ValueError:
         return None
     return cast(JsonObject, value) if isinstance(value, dict) else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from maia.core.errors import ToolProblem
+from maia.core.errors import ToolProblem, system_words
 from maia.core.runtime import ProgramGone, ProgramStart
 from maia.core.secret import Secret
 from maia.core.text import cut_middle
@@ -53,7 +53,7 @@ class PipedPrograms:
         try:
             popen = await asyncio.to_thread(_spawn, confined, start.folder, env)
         except (OSError, ValueError) as problem:
-            words = problem.strerror if isinstance(problem, OSError) else str(problem)
+            words = system_words(problem) if isinstance(problem, OSError) else str(problem)
             raise ProgramGone("runtime.not_started", program=start.argv[0], problem=words) from None
         program = PipedProgram(popen, mark, confined.contained, start.secrets)
         await program.connect()

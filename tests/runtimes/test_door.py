@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from maia.app.runtimes import guard_keys
+from maia.core.errors import UsageProblem
+from maia.runtimes.programs import BY_NAME
+from maia.sandbox.places import Places
+from maia.sandbox.wall import find_wall
+from tests.e2e.program import Place, Ran
+from tests.runtimes.doubles import AGENT
+
+PYTHON = Path(sys.executable).resolve()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    if find_wall("auto", Places(tmp_path, tmp_path)).wall is None:
+        pytest.skip("no wall works here")
+    return Place(tmp_path)
+
+
+def maia(place: Place, scenario: str, *words: str, command: str = "qwen") -> Ran:
+    """maia as a process, with the scripted program in the place of a real one on the PATH."""
+    folder = place.base / "bin"
+    folder.mkdir(exist_ok=True)
+    program = folder / command
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "qwen 9.8.7" && exit\nexec {PYTHON} {AGENT} acp {scenario}\n', "utf-8"
+    )
+    program.chmod(0o755)
+    place.env["PATH"] = f"{folder}:{os.environ['PATH']}"
+    return place.run(*words)
+
+
+def test_a_program_answers_headless_like_a_model(place: Place) -> None:
+    ran = maia(place, "tool", "--runtime", "qwen", "-p", "Do it", "--output-format", "json", "--allow", "Bash")
+    assert (ran.code, ran.json["text"], ran.json["provider"]) == (0, "The answer is 42.", "qwen"), ran.err
+    assert (ran.json["toolCalls"], ran.json["cost"]) == (1, {"usd": 0.5, "source": "reported"})
+
+
+def test_what_no_rule_allows_is_refused_where_nobody_can_be_asked(place: Place) -> None:
+    ran = maia(place, "denied", "--runtime", "qwen", "-p", "Do it", "--output-format", "stream-json")
+    assert [event["status"] for event in ran.of("ToolCallFinished")] == ["refused"]
+    assert not (place.folder / "proof.txt").exists()
+
+
+def test_a_session_goes_on_with_a_model_or_a_program(place: Place) -> None:
+    maia(place, "text", "--runtime", "qwen", "-p", "Remember the word lemon")
+    ran = maia(place, "resumed", "--runtime", "qwen", "--continue", "-p", "Which word?", "--output-format", "json")
+    assert "Remember the word lemon" in ran.json["text"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--runtime", "qwenn"), 2, "qwen"),
+        (("--runtime", "gemini"), 3, "npm install"),
+    ],
+)
+def test_a_program_that_is_not_there_is_told(place: Place, words: tuple[str, ...], code: int, said: str) -> None:
+    place.env["PATH"] = "/usr/bin:/bin"
+    ran = place.run(*words, "-p", "hi", "--lang", "en")
+    assert ran.code == code
+    assert said in ran.err
+
+
+def test_doctor_tells_version_and_access_of_what_is_there(place: Place) -> None:
+    rows = json.loads(maia(place, "text", "doctor", "--json", "--lang", "en").out)
+    mine = {row["check"]: row for row in rows if row["endpoint"] == "qwen"}
+    assert (mine["runtime"]["state"], mine["runtime"]["values"]["version"]) == ("ok", "9.8.7")
+    assert (mine["access"]["state"], mine["access"]["reason"]) == ("warn", "runtime.no_access")
+    absent = next(row for row in rows if row["reason"] == "runtime.not_found")
+    assert "kimi" in absent["values"]["names"]
+
+
+def test_a_key_of_one_company_never_goes_to_the_host_of_another() -> None:
+    key = "sk-ant-api03-" + "A" * 80 + "-" + "B" * 12 + "AA"
+    guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key})
+    guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": "https://api.anthropic.com"})
+    with pytest.raises(UsageProblem):
+        guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": "https://api.deepseek.com"})
