@@ -69,6 +69,7 @@ def test_names_travel_in_camel_case_and_unions_say_their_type() -> None:
         "usage": {"input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4, "reasoning": 5},
         "cost": {"usd": 0.5, "source": "reported"},
         "partial": False,
+        "isBookedLater": False,
     }
 
 

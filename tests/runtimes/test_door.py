@@ -13,7 +13,10 @@ from maia.runtimes.programs import BY_NAME
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall
 from tests.e2e.program import Place, Ran
+from tests.e2e.test_interactive import answer, send
+from tests.e2e.test_interactive import maia as terminal
 from tests.runtimes.doubles import AGENT
+from tests.terminal.live.tmux import needs_tmux
 
 PYTHON = Path(sys.executable).resolve()
 
@@ -25,8 +28,8 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def maia(place: Place, scenario: str, *words: str, command: str = "qwen") -> Ran:
-    """maia as a process, with the scripted program in the place of a real one on the PATH."""
+def install(place: Place, scenario: str, command: str = "qwen") -> None:
+    """The scripted program in the place of a real one on the PATH."""
     folder = place.base / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / command
@@ -35,6 +38,11 @@ def maia(place: Place, scenario: str, *words: str, command: str = "qwen") -> Ran
     )
     program.chmod(0o755)
     place.env["PATH"] = f"{folder}:{os.environ['PATH']}"
+
+
+def maia(place: Place, scenario: str, *words: str) -> Ran:
+    """maia as a process."""
+    install(place, scenario)
     return place.run(*words)
 
 
@@ -77,6 +85,24 @@ def test_doctor_tells_version_and_access_of_what_is_there(place: Place) -> None:
     assert (mine["access"]["state"], mine["access"]["reason"]) == ("warn", "runtime.no_access")
     absent = next(row for row in rows if row["reason"] == "runtime.not_found")
     assert "kimi" in absent["values"]["names"]
+    assert "qwen agent program" in maia(place, "text", "doctor", "--lang", "en").out
+
+
+@needs_tmux
+@pytest.mark.parametrize(("lang", "yes"), [("fr", "o"), ("en", "y")])
+def test_in_the_terminal_a_person_answers_the_question_of_a_program(place: Place, lang: str, yes: str) -> None:
+    install(place, "tool")
+    with terminal(place, "--runtime", "qwen", MAIA_LANG=lang) as term:
+        term.until({"fr": "Écrivez une demande", "en": "Write a request"}[lang])
+        send(term, "Do it")
+        term.until("echo hi > proof.txt")
+        answer(term, yes)
+        text = "\n".join(term.until("The answer is 42."))
+        assert (place.folder / "proof.txt").read_text() == "hi\n"
+        assert "I try." in text
+        term.until({"fr": "Écrivez une demande", "en": "Write a request"}[lang])
+        send(term, "/exit")
+        term.until("code 0")
 
 
 def test_a_key_of_one_company_never_goes_to_the_host_of_another() -> None:
