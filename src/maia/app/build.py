@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -136,7 +136,7 @@ def yard_of(ground: Ground) -> Yard:
 
 def look_for_wall(ground: Ground) -> WallFound:
     """The wall around commands that the settings ask for and this machine has. Blocks; reads nothing before."""
-    from maia.sandbox.places import Places
+    from maia.sandbox.places import Places, named_places
     from maia.sandbox.wall import find_wall
 
     sandbox, folders = ground.rules.settings.sandbox, ground.folders
@@ -146,16 +146,11 @@ def look_for_wall(ground: Ground) -> WallFound:
             folders.launch,
             folders.home,
             ground.add_dirs,
-            _named(sandbox.writable, folders.launch),
-            _named(sandbox.readable, folders.launch),
+            named_places(sandbox.writable, folders.launch),
+            named_places(sandbox.readable, folders.launch),
             sandbox.network,
         ),
     )
-
-
-def _named(texts: Sequence[str], launch: Path) -> tuple[Path, ...]:
-    """The places that a setting names; what names none is left out, as one that is not there."""
-    return tuple(path for text in texts if isinstance(path := named_path(text, launch), Path))
 
 
 def _resumed(options: Options, sessions: Sessions) -> str | None:

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from maia import __version__
 from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
-from maia.core.namedpath import named_path
 from maia.core.runtime import OWN_MODEL, ProgramStart, Runtime
 from maia.core.secret import Secret
 from maia.core.types import ChosenBy, Cost, Effort, Reason, Usage
@@ -24,7 +23,7 @@ from maia.runtimes.open import open_runtime
 from maia.runtimes.probe import version_of
 from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
 from maia.sandbox.piped import PipedPrograms
-from maia.sandbox.places import Places, temporary_folders
+from maia.sandbox.places import Places, named_places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
 from maia.settings import Sandbox
 
@@ -59,11 +58,6 @@ class Yard:
         return find_wall(
             mode, Places(self.folders.launch, self.folders.home, self.add_dirs, writable, readable, temporary=own)
         )
-
-
-def named_places(texts: Sequence[str], launch: Path) -> tuple[Path, ...]:
-    """The places that a setting names; what names none is left out, as one that is not there."""
-    return tuple(path for text in texts if isinstance(path := named_path(text, launch), Path))
 
 
 class ProgramModels:

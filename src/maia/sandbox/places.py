@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.fileread import read_bounded
+from maia.core.namedpath import named_path
 
 _POINTER_BYTES: Final = 65_536
 
@@ -102,6 +103,11 @@ START_FILES: Final = (
 
 _OWN_PARTS: Final = (".maia", ".vscode", ".idea", ".claude")
 _GIT_PARTS: Final = ("config", "config.worktree", "hooks")
+
+
+def named_places(texts: Sequence[str], launch: Path) -> tuple[Path, ...]:
+    """The places that a setting names; what names none is left out, as one that is not there."""
+    return tuple(path for text in texts if isinstance(path := named_path(text, launch), Path))
 
 
 def temporary_folders() -> tuple[Path, ...]:
