@@ -15,6 +15,7 @@ from maia.runtimes.claude_code import ClaudeCodeRuntime
 from maia.runtimes.codex import CodexRuntime
 from maia.runtimes.programs import BY_NAME
 from maia.runtimes.rpc import read_object
+from maia.runtimes.totals import cost_since, usage_since
 
 COMMAND = "echo hello-from-tool > toolproof.txt && cat toolproof.txt"
 
@@ -162,3 +163,24 @@ def test_a_recorded_turn_of_each_native_driver(
     assert text == "FAKE-ANSWER: the answer is 42."
     ends = [event.succeeded for event in recorded.told if isinstance(event, ProgramResult)]
     assert ends == ([] if succeeded is None else [succeeded])
+
+
+@pytest.mark.parametrize(
+    ("total", "before", "since"),
+    [
+        (Usage(30, 6, 4), Usage(10, 2, 4), Usage(20, 4, 0)),
+        (Usage(30, 6), None, Usage(30, 6)),
+        (None, Usage(10, 2), None),
+        (Usage(5, 1), Usage(10, 2), Usage(5, 1)),
+    ],
+)
+def test_of_a_session_s_sum_only_what_is_new_counts(
+    total: Usage | None, before: Usage | None, since: Usage | None
+) -> None:
+    assert usage_since(total, before) == since
+    assert (cost_since(0.75, 0.5), cost_since(0.75, None), cost_since(None, 1), cost_since(0.1, 0.5)) == (
+        0.25,
+        0.75,
+        None,
+        0.1,
+    )

@@ -14,13 +14,14 @@ from typing import Final, Literal
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramStart, ProgramTask, StartProgram
-from maia.core.types import Failure, JsonObject, JsonValue, Outcome, StopReason
+from maia.core.types import Failure, JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.acp_updates import Fold
 from maia.runtimes.failures import ended_early, failure_of, hung
 from maia.runtimes.patience import Hung, Patience, wait_while_heard
 from maia.runtimes.programs import Program
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import METHOD_NOT_FOUND, Rpc, RpcError
+from maia.runtimes.totals import usage_since
 from maia.runtimes.values import rows, table, text, whole
 
 _STOPS: Final[dict[str, tuple[Outcome, StopReason]]] = {
@@ -46,6 +47,7 @@ class _Live:
     session: str = ""
     thread: int = -1
     cost: float | None = None
+    usage: Usage | None = None
     model: str = ""
     made: JsonObject = field(default_factory=dict[str, JsonValue])
 
@@ -126,7 +128,10 @@ class AcpRuntime:
             live.cost = fold.cost_total
         raw = text(result.get("stopReason"))
         outcome, stop = _STOPS.get(raw, ("finished", "unknown"))
-        return ProgramEnd(outcome, stop, raw, fold.usage(result), fold.cost, model=task.model)
+        usage = told = fold.usage(result)
+        if self._program.sums_usage:
+            usage, live.usage = usage_since(told, live.usage), told or live.usage
+        return ProgramEnd(outcome, stop, raw, usage, fold.cost, model=task.model)
 
     async def _ready(self) -> _Live:
         """The running agent; started and greeted where there is none. Raises `MaiaError`, `RpcError`, `Hung`."""
@@ -149,7 +154,7 @@ class AcpRuntime:
 
     async def _open_session(self, live: _Live, task: ProgramTask, desk: Desk) -> None:
         made = await self._call(live, "session/new", {"cwd": str(task.folder), "mcpServers": []})
-        live.session, live.thread, live.cost = text(made.get("sessionId")), task.thread, None
+        live.session, live.thread, live.cost, live.usage = text(made.get("sessionId")), task.thread, None, None
         live.made, live.model = made, ""
         await self._choose_mode(live, made)
         if not self._program.asks:

@@ -13,6 +13,7 @@ from maia.core.runtime import ProgramCall, ProgramEvent, ProgramResult
 from maia.core.types import DiffBlock, JsonObject, JsonValue, Need, TodoBlock, TodoItem, ToolCallPart, Usage
 from maia.runtimes.names import Told, program_call
 from maia.runtimes.programs import Program
+from maia.runtimes.totals import cost_since
 from maia.runtimes.values import amount, rows, table, text, whole
 
 _NAME_KEYS: Final = ("toolName", "tool_name")
@@ -88,10 +89,7 @@ class Fold:
     @property
     def cost(self) -> float | None:
         """Dollars of this turn: agents tell the sum of the session."""
-        if self.cost_total is None:
-            return None
-        before = self._cost_before or 0.0
-        return self.cost_total - before if self.cost_total >= before else self.cost_total
+        return cost_since(self.cost_total, self._cost_before)
 
     # Inside
 

@@ -34,6 +34,7 @@ from maia.runtimes.patience import Hung, Patience, wait_while_heard
 from maia.runtimes.programs import Program
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import read_object
+from maia.runtimes.totals import cost_since
 from maia.runtimes.values import amount, rows, table, text, whole
 
 _ARGUMENTS: Final = (
@@ -93,6 +94,7 @@ class ClaudeCodeRuntime:
         self._start_program = start_program
         self._patience = patience or Patience()
         self._session = ("", -1)
+        self._cost: float | None = None
         self._turn: _Turn | None = None
         self._ids = itertools.count(1)
 
@@ -130,6 +132,7 @@ class ClaudeCodeRuntime:
 
     async def _answered(self, turn: _Turn) -> ProgramEnd:
         is_new = not (self._session[0] and self._session[1] == turn.task.thread)
+        self._cost = None if is_new else self._cost
         words = first_prompt(turn.task) if is_new else turn.task.text
         try:
             await self._request(turn, {"subtype": "initialize", "hooks": _EVERY_TOOL})
@@ -272,7 +275,8 @@ class ClaudeCodeRuntime:
 
     def _end(self, turn: _Turn, result: JsonObject) -> ProgramEnd:
         turn.is_over = True
-        told, cost = table(result.get("usage")), amount(result.get("total_cost_usd"))
+        told, total = table(result.get("usage")), amount(result.get("total_cost_usd"))
+        cost, self._cost = cost_since(total, self._cost), self._cost if total is None else total
         usage = usage_of(told) if told else None
         raw = text(result.get("stop_reason")) or text(result.get("subtype"))
         if result.get("is_error") or text(result.get("subtype")).startswith("error_during"):

@@ -32,6 +32,7 @@ from maia.runtimes.patience import Hung, Patience, wait_while_heard
 from maia.runtimes.programs import Program
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import read_object
+from maia.runtimes.totals import usage_since
 from maia.runtimes.values import rows, table, text, whole
 
 _NO_CALLS: Final = ("agent_message", "reasoning", "error")
@@ -66,6 +67,7 @@ class CodexRuntime:
         self._start_program = start_program
         self._patience = patience or Patience()
         self._session = ("", -1)
+        self._used: Usage | None = None
         self._turn: _Turn | None = None
 
     @property
@@ -74,6 +76,7 @@ class CodexRuntime:
 
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         session = self._session[0] if self._session[1] == task.thread else ""
+        self._used = self._used if session else None
         try:
             process = await self._start_program(self._start(arguments(task, session, is_root=os.geteuid() == 0)))
         except MaiaError as problem:
@@ -139,7 +142,9 @@ class CodexRuntime:
                 said = text(table(message.get("error")).get("message")) or turn.error
                 return ProgramEnd("failed", failure=failure_of(self._program.title, said), model=turn.task.model)
             case ["turn", "completed"]:
-                return ProgramEnd("finished", "end", "", usage_of(message.get("usage")), model=turn.task.model)
+                total = usage_of(message.get("usage"))
+                used, self._used = usage_since(total, self._used), total or self._used
+                return ProgramEnd("finished", "end", "", used, model=turn.task.model)
             case _:
                 pass
         return None

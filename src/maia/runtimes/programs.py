@@ -28,7 +28,7 @@ class Program:
     `ask_mode` is the mode of its session in which it asks before it acts, where another one is its default. `tools`
     are names of its tools that the common table does not know. `title_is_command` says that the title of a shell call
     is the whole command. `logins` are files in its home that show that somebody signed in. `asks` False: it cannot
-    ask, so only the wall and its own sandbox hold it.
+    ask, so only the wall and its own sandbox hold it. `sums_usage` says that the usage it reports is its session's.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Program:
     title_is_command: bool = False
     logins: tuple[str, ...] = ()
     asks: bool = True
+    sums_usage: bool = False
     install: str = ""
 
 
@@ -86,6 +87,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         pass_vars=("OPENAI_BASE_URL",),
         logins=(".codex/auth.json",),
         asks=False,
+        sums_usage=True,
         install="npm install -g @openai/codex",
     ),
     Program(
@@ -165,6 +167,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         key_vars=("MISTRAL_API_KEY",),
         ask_mode="ask",
         logins=(".vibe/config.toml",),
+        sums_usage=True,
         install="uv tool install mistral-vibe",
     ),
     Program(
@@ -178,6 +181,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         key_vars=("OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
         logins=(".hermes/config.yaml", ".hermes/auth.json"),
         asks=False,
+        sums_usage=True,
         install="uv tool install 'hermes-agent[acp]'",
     ),
     Program(
