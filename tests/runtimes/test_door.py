@@ -61,7 +61,7 @@ def test_what_no_rule_allows_is_refused_where_nobody_can_be_asked(place: Place) 
 def test_a_session_goes_on_with_a_model_or_a_program(place: Place) -> None:
     maia(place, "text", "--runtime", "qwen", "-p", "Remember the word lemon")
     ran = maia(place, "resumed", "--runtime", "qwen", "--continue", "-p", "Which word?", "--output-format", "json")
-    assert "Remember the word lemon" in ran.json["text"]
+    assert "Remember the word lemon" in ran.json["text"], (ran.json, ran.err)
 
 
 @pytest.mark.parametrize(
