@@ -15,18 +15,15 @@ from maia.core.events import (
     Event,
     ModelChanged,
     Notice,
-    PendingAdded,
     SessionRenamed,
     SessionStarted,
-    ToolCallFinished,
-    ToolCallStarted,
-    ToolOutput,
     UserSaid,
 )
 from maia.core.ports import ContextView, Wire
 from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
 from maia.core.types import Answer, DiffBlock, Message, Need, Submission, UserMessage, Verdict
 from maia.engine.approvals import Approvals, By
+from maia.engine.bang import Bang
 from maia.engine.context import Assembler, view_context
 from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
@@ -43,9 +40,6 @@ from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionC
 from maia.engine.window import WindowSearch
 from maia.store.journal import JsonlJournal
 from maia.store.sessions import checked_name
-
-BANG = "!"
-"""The name under which a `!` command shows in the events."""
 
 
 class Conversation:
@@ -64,7 +58,7 @@ class Conversation:
         self._news: asyncio.Queue[Event | None] = asyncio.Queue()
         self._search = WindowSearch(setup.models, self._news.put_nowait, self._tell_measure)
         self._recorder = self._new_recorder()
-        self._stop_bang: asyncio.Event | None = None
+        self._bang = Bang(setup, self._emit)
         self._closed = False
         self._thread = 0
 
@@ -268,35 +262,14 @@ class Conversation:
 
     def shell(self, command: str) -> AsyncIterator[Event]:
         """Run a `!` command (T4.01); its result goes with the next request."""
-        return self._runner.run(lambda: self._shell(command))
-
-    async def _shell(self, command: str) -> None:
-        call_id = f"bang-{datetime.now().timestamp():.6f}"
-        self._emit(ToolCallStarted(call_id, BANG, {"command": command}, command))
-        began = asyncio.get_running_loop().time()
-        self._stop_bang = asyncio.Event()
-        try:
-            outcome = await self._setup.bang(
-                command, lambda text: self._emit(ToolOutput(call_id, text)), self._stop_bang
-            )
-        except asyncio.CancelledError:
-            self._emit(ToolCallFinished(call_id, BANG, "unknown", self._setup.say("turn.call_interrupted")))
-            return
-        finally:
-            self._stop_bang = None
-        duration = round(asyncio.get_running_loop().time() - began, 3)
-        status = "succeeded" if outcome.succeeded else "failed"
-        self._emit(ToolCallFinished(call_id, BANG, status, outcome.text, outcome.summary, duration=duration))
-        self._emit(PendingAdded(outcome.attachment))
+        return self._runner.run(lambda: self._bang.run(command))
 
     def stop(self) -> None:
         """Stop what runs. Returns at once; the iterator that is being read then ends properly.
 
         When nothing runs, the search for the model's window is given up (T3.01).
         """
-        if self._stop_bang is not None:
-            self._stop_bang.set()
-        elif not self._runner.stop():
+        if not self._bang.stop() and not self._runner.stop():
             self._search.give_up()
 
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> None:
