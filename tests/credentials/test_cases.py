@@ -12,9 +12,18 @@ from maia.credentials.interpolate import interpolate, interpolate_json
 from maia.credentials.prefixes import detect
 from tests.credentials.made import codes, error, found
 
-CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases" / "credentials.json").read_text("utf-8"))[
-    "cases"
-]
+MADE = {"«fake 34»": "FAKE" + "0" * 30, "«fake 32»": "FAKE" * 8}
+"""The bodies of the cases' tokens, put together here so that no file holds anything of a key's full length."""
+
+
+def _cases() -> list[dict[str, Any]]:
+    text = (Path(__file__).parents[1] / "cases" / "credentials.json").read_text("utf-8")
+    for short, body in MADE.items():
+        text = text.replace(short, body)
+    return json.loads(text)["cases"]
+
+
+CASES = _cases()
 
 
 def of(*kinds: str) -> list[Any]:
