@@ -413,6 +413,16 @@ async def test_a_model_that_goes_round_in_circles_is_told_what_was_asked(tmp_pat
     assert "## maia" in markdown(talk.transcript, "x")
 
 
+async def test_a_model_that_goes_on_in_circles_is_asked_for_words_alone(tmp_path: Path) -> None:
+    wire = FakeWire(*[call_answer(call("T", f"c{n}", path="x")) for n in range(3)], text_answer("It says x."))
+    talk = await opened(conversation(tmp_path, wire, FakeTool("T")))
+    events = await play(talk, "what is in x?")
+    assert [request.answer_only for request in wire.requests] == [False, False, False, True]
+    assert ended(events).outcome == "finished"
+    await play(talk, "and in y?")
+    assert not wire.requests[-1].answer_only
+
+
 async def test_a_call_repeated_until_something_changes_is_left_alone(tmp_path: Path) -> None:
     results = iter(["1 of 3 done", "2 of 3 done", "3 of 3 done"])
     wire = FakeWire(*[call_answer(call("T", f"c{n}", path="x")) for n in range(3)], text_answer("ok"))

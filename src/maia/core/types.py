@@ -129,7 +129,8 @@ class ToolSpec:
 class ModelRequest:
     """Everything one call of a model receives, before a wire turns it into its own format.
 
-    The same prefix (system, tools, earlier messages) gives the same bytes, so that prompt caches hold.
+    The same prefix (system, tools, earlier messages) gives the same bytes, so that prompt caches hold. With
+    `answer_only` the model is to answer in words now, whatever tools there are.
     """
 
     model: str
@@ -138,6 +139,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
     effort: Effort | None = None
+    answer_only: bool = False
 
 
 StopReason: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "context_full", "stop_sequence", "unknown"]

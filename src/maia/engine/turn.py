@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from maia.core.events import (
     Answered,
@@ -44,7 +44,7 @@ from maia.core.types import (
 )
 from maia.engine.approvals import Approvals
 from maia.engine.costs import add_costs
-from maia.engine.limits import BROKEN_ANSWERS, Repeats, SilentCut, StepLimit
+from maia.engine.limits import BROKEN_ANSWERS, WORDS_AFTER_REPEATS, Repeats, SilentCut, StepLimit
 from maia.engine.schedule import Scheduler
 
 Emit = Callable[[Event], None]
@@ -165,7 +165,10 @@ class _Turn:
 
     async def _stream(self, shown: Shown) -> WireAnswer | WireFailed:
         end: WireAnswer | WireFailed | None = None
-        stream = self._p.wire.stream(self._p.request())
+        request = self._p.request()
+        if self._repeats.times >= WORDS_AFTER_REPEATS:
+            request = replace(request, answer_only=True)
+        stream = self._p.wire.stream(request)
         try:
             async for event in stream:
                 match event:

@@ -442,3 +442,9 @@ def test_a_tool_loop_that_began_without_thinking_goes_on_without_a_budget() -> N
     assert "thinking" not in messages_body(asked, ANTHROPIC, Quirks())
     fresh = replace(asked, messages=(*asked.messages, said("Done"), user("b")))
     assert "thinking" in messages_body(fresh, ANTHROPIC, Quirks())
+
+
+def test_a_request_for_words_alone_keeps_its_tools_and_forbids_their_use() -> None:
+    body = body_of(user("hi"), answer_only=True)
+    assert body["tool_choice"] == {"type": "none"}
+    assert body["tools"] == body_of(user("hi"))["tools"]

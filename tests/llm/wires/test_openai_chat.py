@@ -527,3 +527,9 @@ def test_geminis_thought_signature_goes_back_with_its_call() -> None:
 def test_lone_surrogates_never_reach_a_server() -> None:
     assert encode({"a": "x\ud83dy\udcff"}).decode() == '{"a":"x\ufffdy\ufffd"}'
     assert encode({"a": "\ud83d\ude00"}).decode() == '{"a":"😀"}'
+
+
+def test_a_request_for_words_alone_offers_no_tools() -> None:
+    asked = replace(request(user("hi")), answer_only=True)
+    assert asked.tools
+    assert "tools" not in body_of(asked)

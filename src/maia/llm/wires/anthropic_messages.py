@@ -71,6 +71,8 @@ def messages_body(request: ModelRequest, target: WireTarget, quirks: Quirks) -> 
     if request.tools:
         tools = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in request.tools]
         body["tools"] = _marked(tools) if marked else tools
+        if request.answer_only:
+            body["tool_choice"] = {"type": "none"}  # a history with calls needs its tools
     if system := [{"type": "text", "text": section.text} for section in request.system if section.text.strip()]:
         body["system"] = _marked(system) if marked else system
     body["messages"] = _messages(turns, request, marked)

@@ -218,7 +218,7 @@ def _parameters(request: ModelRequest) -> ModelRequestParameters:
         )
         for tool in request.tools
     ]
-    return ModelRequestParameters(function_tools=tools)
+    return ModelRequestParameters(function_tools=[] if request.answer_only else tools)
 
 
 def _settings(request: ModelRequest, target: WireTarget) -> ModelSettings:
