@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -32,6 +33,12 @@ class Ran:
     def of(self, kind: str) -> list[dict[str, Any]]:
         """The events of one type, of a stream-json run."""
         return [event for event in self.events if event["type"] == kind]
+
+
+def _hear_signals() -> None:
+    """As a person's shell starts a program, also where the tests themselves run under `nohup`."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @dataclass
@@ -87,4 +94,5 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hear_signals,
         )

@@ -103,7 +103,7 @@ def test_the_doctor_looks_at_settings_wall_and_server(place: Place) -> None:
     with fake_llm() as fake:
         place.settings(LiteLLM_URL=fake.url, sandbox="off")
         rows = checks(place, code=0)
-    assert [*rows] == ["settings", "sandbox", "address", "key", "models", "stream", "tools", "window"]
+    assert [*rows] == ["settings", "sandbox", "address", "key", "models", "stream", "tools", "window", "runtime"]
     assert [rows[name]["state"] for name in ("settings", "sandbox", "address", "stream")] == ["ok", "warn", "ok", "ok"]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
@@ -277,12 +278,12 @@ def system_keyring(env: Mapping[str, str]) -> Keyring | None:
     if env.get(KEYRING_VAR, "").strip().lower() == "off":
         return None
     try:
-        import keyring
+        keyring: Any = import_module("keyring")  # an extra: its types are not there for everybody
     except ImportError:
         return None
     try:
         backend: Any = keyring.get_keyring()
-        module, priority = type(backend).__module__, float(backend.priority)
+        module, priority = str(type(backend).__module__), float(backend.priority)
     except Exception:  # a backend may fail in any way when its service is not there
         return None
     if priority <= 0 or module.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
