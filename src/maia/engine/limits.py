@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from maia.core.types import ToolCallPart, ToolResultPart
-
 BROKEN_ANSWERS = 3
-WORDS_AFTER_REPEATS = 2
-"""How often the same call with the same result may come again before the model is asked for words alone."""
 CUT_FROM_TOKENS = 4_000
 
 
@@ -47,26 +42,6 @@ class CallBudget:
     @property
     def spent(self) -> bool:
         return self.size is not None and self.used >= self.size
-
-
-@dataclass(slots=True)
-class Repeats:
-    """Notices a model that makes the same calls again and gets the same results, as small ones do.
-
-    A call that is repeated to see something change (a poll, a test run) gets other results and is left alone. `times`
-    counts how often the last ones came again.
-    """
-
-    last: tuple[tuple[str, str, str], ...] = ()
-    times: int = 0
-
-    def note(self, calls: Sequence[ToolCallPart], results: Sequence[ToolResultPart]) -> bool:
-        """Take the calls of one answer with their results; True when both are what they were the last time."""
-        texts = {result.call_id: result.text for result in results}
-        these = tuple((c.name, repr(sorted(c.arguments.items())), texts.get(c.call_id, "")) for c in calls)
-        self.times = self.times + 1 if these == self.last else 0
-        self.last = these
-        return self.times > 0
 
 
 @dataclass(slots=True)

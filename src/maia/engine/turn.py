@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from maia.core.events import (
     Answered,
@@ -27,7 +27,6 @@ from maia.core.events import (
     WireFailed,
 )
 from maia.core.ports import Wire
-from maia.core.text import cut_middle
 from maia.core.types import (
     AssistantMessage,
     AssistantPart,
@@ -39,12 +38,12 @@ from maia.core.types import (
     StopReason,
     TextPart,
     ToolCallPart,
-    ToolMessage,
     Usage,
 )
 from maia.engine.approvals import Approvals
+from maia.engine.circles import Circles, words_alone
 from maia.engine.costs import add_costs
-from maia.engine.limits import BROKEN_ANSWERS, WORDS_AFTER_REPEATS, Repeats, SilentCut, StepLimit
+from maia.engine.limits import BROKEN_ANSWERS, SilentCut, StepLimit
 from maia.engine.schedule import Scheduler
 
 Emit = Callable[[Event], None]
@@ -104,7 +103,7 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid) -> TurnEnded:
     ports.emit(TurnStarted(turn, ports.model, ports.wire.provider))
     ports.emit(said)
     try:
-        end = await _Turn(ports, sums, said).steps()
+        end = await _Turn(ports, sums).steps()
     except asyncio.CancelledError:
         end = _End("stopped")
     ended = TurnEnded(
@@ -126,11 +125,10 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid) -> TurnEnded:
 
 
 class _Turn:
-    def __init__(self, ports: TurnPorts, sums: _Sums, said: UserSaid) -> None:
+    def __init__(self, ports: TurnPorts, sums: _Sums) -> None:
         self._p = ports
-        self._said = said
         self._sums = sums
-        self._repeats = Repeats()
+        self._circles = Circles()
         self._counted = 0
 
     async def steps(self) -> _End:
@@ -166,8 +164,8 @@ class _Turn:
     async def _stream(self, shown: Shown) -> WireAnswer | WireFailed:
         end: WireAnswer | WireFailed | None = None
         request = self._p.request()
-        if self._repeats.times >= WORDS_AFTER_REPEATS:
-            request = replace(request, answer_only=True)
+        if self._circles.closed:
+            request = words_alone(request)
         stream = self._p.wire.stream(request)
         try:
             async for event in stream:
@@ -227,9 +225,8 @@ class _Turn:
         self._sums.calls += len(calls)
         self._sums.broken = 0
         await self._p.scheduler.run(calls)
-        last = self._p.request().messages[-1]
-        if isinstance(last, ToolMessage) and self._repeats.note(calls, last.results):
-            self._p.emit(Reminded(repeated_call_reminder(self._said.text)))
+        if self._circles.note(self._p.request().messages):
+            self._p.emit(Notice("info", "turn.circles"))
 
     def _remind(self, broken: Sequence[BrokenCall], *, ran: bool) -> _End | None:
         """Tell the model which calls arrived cut; give up when nothing else comes any more (T5.09)."""
@@ -283,15 +280,6 @@ class Shown:
         thought = "".join(delta.text for delta in self._deltas if isinstance(delta, ReasoningDelta))
         parts: list[AssistantPart] = [ReasoningPart(thought)] if thought else []
         return (*parts, TextPart(text)) if text else tuple(parts)
-
-
-def repeated_call_reminder(request: str) -> str:
-    """What a model is told that goes round in circles: that it has the result, and what was asked."""
-    asked = cut_middle(request, 1_000).text
-    return (
-        "You made the same call as before and got the same result, which stands above. Do not make it again: use it to "
-        f"answer now, or do something else. The request was:\n{asked}"
-    )
 
 
 def cut_call_reminder(call: BrokenCall) -> str:

@@ -62,7 +62,7 @@ class Answer:
         self._limit = request.max_output_tokens or limit
         self._wire = wire
         self._provider = provider
-        self._offered = frozenset(tool.name for tool in request.tools)
+        self._offered = frozenset[str]() if request.answer_only else frozenset(tool.name for tool in request.tools)
         self._splitter = ThinkSplitter()
         self._held: list[str] | None = [] if self._offered else None
         self._held_for_good = False
