@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
@@ -278,11 +277,11 @@ def system_keyring(env: Mapping[str, str]) -> Keyring | None:
     if env.get(KEYRING_VAR, "").strip().lower() == "off":
         return None
     try:
-        keyring: Any = import_module("keyring")  # an extra: its types are not there for everybody
+        import keyring  # pyright: ignore[reportMissingImports] - an extra, which not everybody has
     except ImportError:
         return None
     try:
-        backend: Any = keyring.get_keyring()
+        backend: Any = cast(Any, keyring).get_keyring()
         module, priority = str(type(backend).__module__), float(backend.priority)
     except Exception:  # a backend may fail in any way when its service is not there
         return None
