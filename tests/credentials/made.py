@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from maia.core.secret import Secret
 from maia.credentials.explain import look_up
@@ -30,7 +31,7 @@ MINIMAX = fake("sk-cp-")
 ANTHROPIC = fake("sk-ant-api03-")
 
 
-def vote(token: str, url: str = "", hint: str = "", variable: str = "", **policy: object) -> Resolution:
+def vote(token: str, url: str = "", hint: str = "", variable: str = "", **policy: Any) -> Resolution:
     ballot = Ballot(
         Secret(token),
         variable,
@@ -38,7 +39,7 @@ def vote(token: str, url: str = "", hint: str = "", variable: str = "", **policy
         base_url_from="URL",
         hint=hint,
         hint_from="HINT",
-        policy=Policy(**policy),  # type: ignore[arg-type] - a test names the fields
+        policy=Policy(**policy),
     )
     return resolve(ballot)
 
@@ -62,10 +63,10 @@ def layers(
 
 
 def found(
-    folder: Path, settings: object = None, env: Mapping[str, str] | None = None, dotenv: str = "", **request: object
+    folder: Path, settings: object = None, env: Mapping[str, str] | None = None, dotenv: str = "", **request: Any
 ) -> Resolution:
     """What the one function says of these places."""
-    return look_up(Request(layers(folder, settings, env, dotenv), **request))  # type: ignore[arg-type]
+    return look_up(Request(layers(folder, settings, env, dotenv), **request))
 
 
 def codes(resolution: Resolution) -> list[str]:

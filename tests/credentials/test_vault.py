@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,8 +155,8 @@ def test_kept_keys_join_the_environment_under_what_is_set_there(tmp_path: Path) 
 )
 def test_only_a_real_keyring_counts(module: str, priority: float, found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = type("Backend", (MemoryKeyring,), {"__module__": module, "priority": priority})()
-    fake_package = types.ModuleType("keyring")
-    fake_package.get_keyring = lambda: backend  # type: ignore[attr-defined] - a double of the package
+    fake_package: Any = types.ModuleType("keyring")
+    fake_package.get_keyring = lambda: backend
     monkeypatch.setitem(sys.modules, "keyring", fake_package)
     assert (system_keyring({}) is backend) == found
     assert system_keyring({"MAIA_KEYRING": "off"}) is None
@@ -165,8 +166,8 @@ def test_a_keyring_that_fails_to_start_does_not_count(monkeypatch: pytest.Monkey
     def broken() -> object:
         raise RuntimeError("no bus")
 
-    package = types.ModuleType("keyring")
-    package.get_keyring = broken  # type: ignore[attr-defined] - a double of the package
+    package: Any = types.ModuleType("keyring")
+    package.get_keyring = broken
     monkeypatch.setitem(sys.modules, "keyring", package)
     assert system_keyring({}) is None
 
