@@ -15,7 +15,7 @@ from maia.core.types import Reason
 from maia.sandbox import wall as module
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, git_folders, lay_out
-from maia.sandbox.wall import BubblewrapWall, WallFound, find_wall, hint_for
+from maia.sandbox.wall import BubblewrapWall, WallFound, _hide, find_wall, hint_for
 from tests.sandbox.running import in_brief, living, needs_bubblewrap, processes, shell
 
 WallName = Literal["bubblewrap", "landlock"]
@@ -400,3 +400,11 @@ def test_the_places_of_a_launch_folder_are_found(home: Path, launch: Path) -> No
 def test_a_false_git_file_opens_no_folder(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)
     assert git_folders(tmp_path) == ()
+
+
+def test_a_hidden_place_that_is_gone_meanwhile_does_not_come_into_being(tmp_path: Path) -> None:
+    gone, socket = tmp_path / "gone", tmp_path / "socket"
+    socket.touch()
+    assert _hide(gone) == []
+    assert _hide(socket) == ["--ro-bind", "/dev/null", str(socket)]
+    assert _hide(tmp_path) == ["--tmpfs", str(tmp_path)]

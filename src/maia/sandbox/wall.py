@@ -90,7 +90,10 @@ def _mounts(layout: Layout) -> list[str]:
 
 
 def _hide(path: Path) -> list[str]:
-    return ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+    if path.is_dir():
+        return ["--tmpfs", str(path)]
+    # What is gone meanwhile needs no hiding; bound over, it would come into being as a file on the real disk.
+    return ["--ro-bind", "/dev/null", str(path)] if path.exists() else []
 
 
 def find_wall(mode: Mode, places: Places, *, which: Callable[[str], str | None] = shutil.which) -> WallFound:
