@@ -1,0 +1,53 @@
+"""An agent as its `AGENT.md` defines it: who it is, what it is told, on what it runs, what it may do (C6.03, T7.02)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from maia.core.types import Effort
+
+OWN_RUNNER: Final = "maia"
+"""The runner that is maia's own engine; any other name is one of the table of agent programs."""
+
+AgentLevel: TypeAlias = Literal["project", "home"]
+"""Where the definition lies: `.maia/agents` of the launch folder, which wins, or of the home folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRules:
+    """Permission rules as written. They add to those in force: a deny or ask from elsewhere is never lifted (T7.04)."""
+
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """One agent. `name` is its folder's name, `nickname` what people call it, shown with the real model in results.
+
+    `model` is a nickname of the model table, an exact id or a part of one; empty for the usual one. `key` names the
+    environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
+    for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
+    switch off its permission checks (C6.06).
+    """
+
+    name: str
+    nickname: str
+    description: str
+    instructions: str
+    missions: str = ""
+    output: str = ""
+    runner: str = OWN_RUNNER
+    model: str = ""
+    effort: Effort | None = None
+    key: str = ""
+    tools: tuple[str, ...] | None = None
+    skills: tuple[str, ...] | None = None
+    rules: AgentRules = field(default_factory=AgentRules)
+    folders: tuple[str, ...] = ()
+    has_memory: bool = True
+    keeps_trace: bool = False
+    asks_nothing: bool = False
+    level: AgentLevel = "home"
