@@ -52,7 +52,6 @@ def test_a_program_answers_headless_like_a_model(place: Place) -> None:
     assert (ran.json["toolCalls"], ran.json["cost"]) == (1, {"usd": 0.5, "source": "reported"})
 
 
-@pytest.mark.xfail(strict=False, reason="known defect: now and then the program ends without its call, cause unknown")
 def test_what_no_rule_allows_is_refused_where_nobody_can_be_asked(place: Place) -> None:
     ran = maia(place, "denied", "--runtime", "qwen", "-p", "Do it", "--output-format", "stream-json")
     assert [event["status"] for event in ran.of("ToolCallFinished")] == ["refused"]

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,7 @@ from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places
 from maia.sandbox.wall import WallFound, find_wall
 from tests.runtimes.doubles import OpenDoor
+from tests.sandbox.running import needs_bubblewrap
 
 WALLS = {"bubblewrap": shutil.which, "landlock": lambda _name: None}
 
@@ -53,6 +57,22 @@ def test_a_program_sees_and_writes_its_own_home_and_no_other(tmp_path: Path, nam
     assert lines == ["own", "work"]
     assert not (tmp_path / "nope").exists()
     assert beside.count("No such file") + beside.count("Permission denied") + beside.count("Read-only") == 3
+
+
+@needs_bubblewrap
+def test_a_program_outlives_whatever_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    popen = subprocess.Popen
+
+    def slow(*words: Any, **options: Any) -> Any:
+        try:
+            return popen(*words, **options)
+        finally:
+            time.sleep(0.2)  # bubblewrap has tied its life to the thread that started it, which may end now
+
+    found = find_wall("auto", Places(tmp_path, tmp_path, temporary=()))
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    start = ProgramStart(("/bin/sh", "-c", "sleep 0.5; echo alive"), tmp_path, tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert said(start, lambda _home: found) == (["alive"], "")
 
 
 def test_a_secret_is_named_not_shown_wherever_it_comes_back(tmp_path: Path) -> None:

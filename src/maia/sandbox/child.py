@@ -8,14 +8,15 @@ import fcntl
 import os
 import signal
 import subprocess
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from maia.sandbox import tree
+from maia.sandbox.confined import Confined
 from maia.sandbox.output import Output, fold_lines
+from maia.sandbox.start import begin
 
 End: TypeAlias = Literal["exited", "timed_out", "interrupted"]
 
@@ -38,57 +39,14 @@ _SLOW_READ: Final = 0.002
 class Start:
     """How to start a command. `handles` are open files it gets.
 
-    `prepare` runs in the thread that starts it, whose limits it inherits (Landlock).
-
-    `contained` says that everything ends with the command by itself, as in a process namespace of its own; its first
-    process is then the wall, which gets no SIGTERM so that the command has time to end well.
+    Where it is contained, its first process is the wall, which gets no SIGTERM, so that it has time to end well.
     """
 
-    argv: Sequence[str]
+    confined: Confined
     cwd: Path
     env: Mapping[str, str]
     mark: str
     handles: tuple[int, ...] = ()
-    prepare: Callable[[], None] | None = None
-    contained: bool = False
-
-
-def _spawn(start: Start, write_end: int) -> subprocess.Popen[bytes]:
-    """Start it in a session of its own, so that it has no terminal to ask on. Raises OSError and ValueError."""
-
-    def begin() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            start.argv,
-            stdin=subprocess.DEVNULL,
-            stdout=write_end,
-            stderr=write_end,
-            cwd=start.cwd,
-            env=start.env,
-            start_new_session=True,
-            pass_fds=start.handles,
-        )
-
-    return begin() if start.prepare is None else _in_thread(start.prepare, begin)
-
-
-def _in_thread(prepare: Callable[[], None], begin: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """Limits that a thread puts on itself end with it; what it started keeps them. So no code runs after a fork."""
-    began: list[subprocess.Popen[bytes]] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            prepare()
-            began.append(begin())
-        except (OSError, ValueError) as problem:
-            failed.append(problem)
-
-    thread = threading.Thread(target=work, name="maia-start")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return began[0]
 
 
 class Child:
@@ -99,13 +57,22 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._output = output
         self._live = live
-        self._contained = start.contained
+        self._contained = start.confined.contained
         self._mark = start.mark
         self._pipe, write_end = os.pipe()
         try:
             with contextlib.suppress(OSError, AttributeError):
                 fcntl.fcntl(self._pipe, fcntl.F_SETPIPE_SZ, _READ)
-            self._popen = _spawn(start, write_end)
+            null = subprocess.DEVNULL
+            self._popen = begin(
+                start.confined,
+                start.cwd,
+                start.env,
+                stdin=null,
+                stdout=write_end,
+                stderr=write_end,
+                handles=start.handles,
+            )
         except BaseException:
             os.close(self._pipe)
             raise

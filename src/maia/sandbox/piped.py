@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -17,7 +16,7 @@ from maia.core.runtime import ProgramGone, ProgramStart
 from maia.core.secret import Secret
 from maia.core.text import cut_middle
 from maia.sandbox import tree
-from maia.sandbox.confined import Confined
+from maia.sandbox.start import begin
 from maia.sandbox.wall import WallFound
 
 LONGEST_LINE: Final = 64 << 20
@@ -51,39 +50,14 @@ class PipedPrograms:
         mark = os.urandom(8).hex()
         env = {**start.env, tree.MARK: mark}
         try:
-            popen = await asyncio.to_thread(_spawn, confined, start.folder, env)
+            pipe = subprocess.PIPE
+            popen = begin(confined, start.folder, env, stdin=pipe, stdout=pipe, stderr=pipe)
         except (OSError, ValueError) as problem:
             words = system_words(problem) if isinstance(problem, OSError) else str(problem)
             raise ProgramGone("runtime.not_started", program=start.argv[0], problem=words) from None
         program = PipedProgram(popen, mark, confined.contained, start.secrets)
         await program.connect()
         return program
-
-
-def _spawn(confined: Confined, folder: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start it in a session of its own. A wall's limits are put on a thread of its own, which ends with the start."""
-    began: list[subprocess.Popen[bytes]] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            if confined.prepare is not None:
-                confined.prepare()
-            pipe = subprocess.PIPE
-            began.append(
-                subprocess.Popen(
-                    confined.argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=env, start_new_session=True
-                )
-            )
-        except (OSError, ValueError) as problem:
-            failed.append(problem)
-
-    thread = threading.Thread(target=work, name="maia-start")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return began[0]
 
 
 class PipedProgram:

@@ -15,7 +15,7 @@ from maia.core.errors import ToolProblem
 from maia.core.ports import ProcessEnd
 from maia.core.types import Reason
 from maia.sandbox.child import Child, Live, Start
-from maia.sandbox.confined import Wall
+from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.environment import command_environment, hide_own_environment
 from maia.sandbox.output import Output
 from maia.sandbox.wall import WallFound, hint_for
@@ -152,10 +152,8 @@ class LocalProcesses:
         mark = os.urandom(8).hex()
         shown = self._environment if job.secrets_too else self._shown
         env = command_environment(self._environment, job.env, mark=mark, cwd=str(job.cwd), shown=shown)
-        if wall is None:
-            return Start(argv, job.cwd, env, mark, handles)
-        confined = wall.confine(argv, job.cwd)
-        return Start(confined.argv, job.cwd, env, mark, handles, confined.prepare, confined.contained)
+        confined = Confined(argv) if wall is None else wall.confine(argv, job.cwd)
+        return Start(confined, job.cwd, env, mark, handles)
 
     async def _wall(self) -> Wall | None:
         if self._found is None:
