@@ -18,7 +18,7 @@ from maia.sandbox.wall import WallFound, find_wall
 from tests.runtimes.doubles import OpenDoor
 from tests.sandbox.running import needs_bubblewrap
 
-WALLS = {"bubblewrap": shutil.which, "landlock": lambda _name: None}
+WALLS: dict[str, Callable[[str], str | None]] = {"bubblewrap": shutil.which, "landlock": lambda _name: None}
 
 
 def said(start: ProgramStart, wall: Callable[[Path], WallFound]) -> tuple[list[str], str]:
