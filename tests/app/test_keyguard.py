@@ -14,8 +14,15 @@ def names(env: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def test_a_key_at_its_own_host_stays() -> None:
-    env = {"ANTHROPIC_API_KEY": ANTHROPIC, "OPENROUTER_API_KEY": fake("sk-or-v1-", 73), "MISTRAL_API_KEY": "FAKE" * 8}
-    assert names(env) == (["anthropic", "openrouter", "mistral"], [])
+    assert names({"ANTHROPIC_API_KEY": ANTHROPIC, "MISTRAL_API_KEY": "FAKE" * 8}) == (["anthropic", "mistral"], [])
+
+
+def test_openrouter_is_asked_only_where_its_setting_allows_it() -> None:
+    env = {"ANTHROPIC_API_KEY": ANTHROPIC, "OPENROUTER_API_KEY": fake("sk-or-v1-", 73)}
+    assert names(env) == (["anthropic"], ["keys.code.openrouter_blocked"])
+    (notice,) = guarded(configured({}, env), env).notices
+    assert notice.values == {"setting": "MAIA_ALLOW_OPENROUTER"}
+    assert names(env | {"MAIA_ALLOW_OPENROUTER": "1"}) == (["anthropic", "openrouter"], [])
 
 
 def test_a_key_of_another_provider_is_left_out_and_told() -> None:

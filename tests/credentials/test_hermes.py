@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.providers import PROVIDERS
 from maia.credentials import all_or_none
 from maia.credentials.all_or_none import JOURNAL, locked, recover, replace_all
 from maia.credentials.hermes import Plan, child_environment, finish, launch_options, plan, write
 from maia.credentials.hermes_files import BEGIN, END, env_text, masked_auth, masked_env, person_values
 from maia.credentials.hermes_home import agent_home, agent_name
-from maia.credentials.providers import NO_PLUGIN, PROVIDERS
+from maia.credentials.providers import NO_PLUGIN, hermes_of
 from maia.credentials.vote import Resolution
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, fake, found, hex_key, vote
 
@@ -135,9 +136,10 @@ def test_env_holds_the_canonical_fields_and_what_the_plugin_reads(
 
 def test_without_a_plugin_hermes_makes_the_variables_name_of_the_host() -> None:
     for provider in PROVIDERS:
-        if provider.hermes and provider.hermes.provider == NO_PLUGIN and provider.base_url:
+        theirs = hermes_of(provider)
+        if theirs.provider == NO_PLUGIN and provider.base_url:
             label = provider.base_url.split("/")[2].split(".")[-2]
-            assert f"{label.upper().replace('-', '_')}_API_KEY" in provider.hermes.key_vars
+            assert f"{label.upper().replace('-', '_')}_API_KEY" in theirs.key_vars
 
 
 def test_nothing_else_of_the_environment_is_written(tmp_path: Path) -> None:

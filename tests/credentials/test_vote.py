@@ -4,11 +4,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from maia.core.providers import BY_NAME, PROVIDERS
 from maia.core.secret import Secret
 from maia.credentials.explain import after_refusal
 from maia.credentials.prefixes import RULES, detect
-from maia.credentials.providers import BY_NAME, PROVIDERS, place_of
-from maia.llm.providers import PROVIDERS as SERVED
+from maia.credentials.providers import place_of
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, codes, error, fake, hex_key, vote
 
 # Hosts ----------------------------------------------------------------------------------------------------------------
@@ -53,15 +53,6 @@ def test_hosts_are_compared_as_parsed_hosts(url: str, provider: str | None) -> N
 )
 def test_an_address_that_readers_take_differently_is_refused(url: str) -> None:
     assert (error(vote(MINIMAX, url)), vote(MINIMAX, url).host) == ("BAD_BASE_URL", "")
-
-
-def test_names_and_hosts_agree_with_those_that_are_served() -> None:
-    for served in SERVED:
-        place = place_of(served.base_url)
-        assert served.name in BY_NAME
-        assert place is not None
-        assert place.provider is not None
-        assert place.provider.kin == BY_NAME[served.name].kin
 
 
 def test_no_host_belongs_to_two_providers() -> None:

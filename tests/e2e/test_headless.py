@@ -249,6 +249,18 @@ def test_a_warning_comes_with_what_to_do_about_it(place: Place) -> None:
     assert "→ Correct model in ~/.maia/settings.json, or choose with --model. The closest: fake-model" in told
 
 
+def test_a_key_of_openrouter_is_not_for_models_until_its_setting_says_so(place: Place) -> None:
+    place.env["OPENROUTER_API_KEY"] = "sk-or-v1-" + "FAKE" * 16
+    ran = place.run("-p", "hi", "--lang", "en")
+    assert ran.code == 3
+    assert "MAIA_ALLOW_OPENROUTER=1" in ran.err
+    assert "FAKE" not in ran.err
+    # Allowed, it goes out: to a proxy that nobody listens on, so that nothing leaves this machine.
+    ran = place.run("-p", "hi", "--lang", "en", HTTPS_PROXY="http://127.0.0.1:9", MAIA_ALLOW_OPENROUTER="1")
+    assert ran.code == 1
+    assert "MAIA_ALLOW_OPENROUTER" not in ran.err
+
+
 def test_nothing_configured_has_its_own_code_and_says_what_to_do(place: Place) -> None:
     ran = place.run("-p", "hi")
     assert (ran.code, ran.out) == (3, "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from maia.app.runtimes import guard_keys
+from maia.app.runtimes import guard_keys, without_blocked
 from maia.core.errors import UsageProblem
 from maia.runtimes.programs import BY_NAME
 from maia.sandbox.places import Places
@@ -108,6 +108,20 @@ def test_in_the_terminal_a_person_answers_the_question_of_a_program(place: Place
 def test_a_key_of_one_company_never_goes_to_the_host_of_another() -> None:
     key = "sk-ant-api03-" + "A" * 80 + "-" + "B" * 12 + "AA"
     guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key})
+    with pytest.raises(UsageProblem) as caught:  # Codex would send it to api.openai.com
+        guard_keys(BY_NAME["codex"], {"OPENAI_API_KEY": key})
+    assert caught.value.values["host"] == "api.openai.com"
     guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": "https://api.anthropic.com"})
     with pytest.raises(UsageProblem):
         guard_keys(BY_NAME["claude-code"], {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": "https://api.deepseek.com"})
+
+
+def test_a_program_gets_a_key_of_openrouter_only_where_its_setting_allows_it() -> None:
+    env = {"ANTHROPIC_API_KEY": "FAKE", "OPENROUTER_API_KEY": "sk-or-v1-" + "FAKE" * 16}
+    kept, notices = without_blocked(BY_NAME["opencode"], env)
+    assert kept == {"ANTHROPIC_API_KEY": "FAKE"}
+    assert [(n.key, n.values["setting"]) for n in notices] == [
+        ("keys.code.openrouter_blocked", "MAIA_ALLOW_OPENROUTER")
+    ]
+    allowed = env | {"MAIA_ALLOW_OPENROUTER": "1"}
+    assert without_blocked(BY_NAME["opencode"], allowed) == (allowed, ())

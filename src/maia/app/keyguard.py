@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from maia.core.events import Notice
 from maia.core.types import Reason
 from maia.credentials.explain import after_refusal
 from maia.credentials.find import is_on
 from maia.credentials.signals import Ballot, Policy
-from maia.credentials.vote import ALLOW_MISMATCH, resolve
+from maia.credentials.vote import ALLOW_MISMATCH, ALLOW_OPENROUTER, resolve
 from maia.llm.endpoint import Endpoint
 from maia.llm.endpoints import Configured
 
+_REFUSED: Final = ("TOKEN_URL_CONFLICT", "OPENROUTER_BLOCKED")
+"""For which a key is sent nowhere. What else is odd about it, its server will say."""
+
+
+def policy_of(env: Mapping[str, str]) -> Policy:
+    """What the environment allows: the same switches for maia's own requests, for programs and for `maia keys`."""
+    return Policy(
+        allow_openrouter=is_on(env.get(ALLOW_OPENROUTER, "")), allow_mismatch=is_on(env.get(ALLOW_MISMATCH, ""))
+    )
+
 
 def guarded(found: Configured, env: Mapping[str, str]) -> Configured:
-    """The endpoints without those whose key belongs to another known provider, and a notice for each of these."""
-    policy = Policy(allow_openrouter=True, allow_mismatch=is_on(env.get(ALLOW_MISMATCH, "")))
+    """The endpoints without those whose key is another known provider's or not for models (C1.02), with notices."""
+    policy = policy_of(env)
     kept: list[Endpoint] = []
     notices = list(found.notices)
     for endpoint in found.endpoints:
@@ -41,5 +52,5 @@ def _conflict(endpoint: Endpoint, policy: Policy) -> Notice | None:
     if target is None or target.key is None:
         return None
     vote = resolve(Ballot(target.key, base_url=target.base_url, base_url_from=endpoint.source, policy=policy))
-    problem = next((each for each in vote.problems if each.code == "TOKEN_URL_CONFLICT"), None)
-    return Notice("warn", problem.words, problem.values) if problem and problem.level == "fail" else None
+    problem = next((each for each in vote.problems if each.code in _REFUSED and each.level == "fail"), None)
+    return Notice("warn", problem.words, problem.values) if problem else None

@@ -63,8 +63,9 @@ class Yard:
 class ProgramModels:
     """The engine's `Models` port where a program answers. Its models are its own business."""
 
-    def __init__(self, program: Program, runtime: Runtime, model: str | None) -> None:
+    def __init__(self, program: Program, runtime: Runtime, model: str | None, notices: tuple[Notice, ...] = ()) -> None:
         self._program = program
+        self._notices = notices
         self._runtime = runtime
         self._model = model or OWN_MODEL
 
@@ -72,7 +73,7 @@ class ProgramModels:
         return [ModelChoice(self._model, self._program.name)]
 
     async def problems(self) -> Sequence[Notice]:
-        return ()
+        return self._notices
 
     async def start(self, resumed: str) -> Bound | None:
         """The program, whatever model the session had before: `resumed` names one that it may not have."""
@@ -107,7 +108,7 @@ class ProgramModels:
 def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
     """The program of that name. Raises `UsageProblem` for an unknown one, `NotConfigured` for one that is absent."""
     program = named(name)
-    env = yard.env
+    env, notices = without_blocked(program, yard.env)
     path = installed(program, env)
     guard_keys(program, env)
     if model and program.model_var:
@@ -121,23 +122,41 @@ def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
         env=env,
         version=__version__,
     )
-    return ProgramModels(program, runtime, model)
+    return ProgramModels(program, runtime, model, notices)
+
+
+def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:
+    """The environment without a key that is not for models until the person allows it (C1.02), and what is told."""
+    from maia.app.keyguard import policy_of
+    from maia.credentials.signals import Ballot
+    from maia.credentials.vote import resolve
+
+    policy, notices, blocked = policy_of(env), list[Notice](), set[str]()
+    for name in program.key_vars:
+        vote = resolve(Ballot(Secret(env.get(name, "")), name, policy=policy))
+        if problem := next((each for each in vote.problems if each.code == "OPENROUTER_BLOCKED"), None):
+            blocked.add(name)
+            notices.append(Notice("warn", problem.words, problem.values))
+    kept = {name: value for name, value in env.items() if name not in blocked} if blocked else env
+    return kept, tuple(notices)
 
 
 def guard_keys(program: Program, env: Mapping[str, str]) -> None:
-    """Raises `UsageProblem` where a key of the program would go to the host of another company (C2.04)."""
-    base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), None)
-    if base is None:
-        return
-    from maia.credentials.find import is_on
-    from maia.credentials.signals import Ballot, Policy
-    from maia.credentials.vote import ALLOW_MISMATCH, resolve
+    """Raises `UsageProblem` where a key of the program would go to the host of another company (C2.04).
 
-    policy = Policy(allow_openrouter=True, allow_mismatch=is_on(env.get(ALLOW_MISMATCH, "")))
+    Without an address of its own, a program sends a key to the company after which the key's variable is named.
+    """
+    from maia.app.keyguard import policy_of
+    from maia.credentials.providers import usual_address
+    from maia.credentials.signals import Ballot
+    from maia.credentials.vote import resolve
+
+    base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), "")
     for name in program.key_vars:
-        if not env.get(name):
+        url, told = (env[base], base) if base else (usual_address(name), name)
+        if not env.get(name) or not url:
             continue
-        vote = resolve(Ballot(Secret(env[name]), base_url=env[base], base_url_from=base, policy=policy))
+        vote = resolve(Ballot(Secret(env[name]), base_url=url, base_url_from=told, policy=policy_of(env)))
         for problem in vote.problems:
             if problem.code == "TOKEN_URL_CONFLICT" and problem.level == "fail":
                 raise UsageProblem(problem.words, **problem.values)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from maia.core.providers import BY_NAME
 from maia.core.secret import Secret
 from maia.core.types import JsonObject
 from maia.credentials.find import Request, find
 from maia.credentials.prefixes import NONE, Detection, detect
 from maia.credentials.problems import Problem, info, warn
-from maia.credentials.providers import BY_NAME, default_place, place_of
+from maia.credentials.providers import default_place, place_of
 from maia.credentials.signals import Ballot, Policy
 from maia.credentials.sources import Layer
 from maia.credentials.vote import Resolution, resolve

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from maia.core.providers import BY_NAME, GENERIC_VARS, Provider
 from maia.core.secret import Secret
 from maia.credentials.prefixes import Detection, detect, shown_name
 from maia.credentials.problems import Problem, fail, info
-from maia.credentials.providers import BY_NAME, GENERIC_VARS, Provider, by_hint, own_vars, place_of, shared_vars
+from maia.credentials.providers import by_hint, hermes_of, own_vars, place_of, shared_vars
 from maia.credentials.signals import Ballot, Policy, named_by
 from maia.credentials.sources import Layer
 from maia.credentials.vote import ALLOW_MISMATCH, ALLOW_OPENROUTER, MINIMAX_SWITCH, resolve
@@ -105,7 +106,7 @@ def _first(layers: Sequence[Layer], names: Sequence[str]) -> tuple[str, str]:
 
 
 def _ballot(request: Request, token: Secret, variable: str, named: str) -> Ballot:
-    own = [v for p in named_by(named) for v in (p.base_var, p.hermes.base_var if p.hermes else "")]
+    own = [v for p in named_by(named) for v in (p.base_var, hermes_of(p).base_var)]
     urls = (*(name for name in own if name and name not in URL_VARS), *URL_VARS)
     url, url_from = (request.base_url, "--base-url") if request.base_url else _first(request.layers, urls)
     hint, hint_from = (request.hint, "--hint") if request.hint else _first(request.layers, HINT_VARS)

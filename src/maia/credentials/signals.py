@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from maia.core.providers import Provider
 from maia.core.secret import Secret
 from maia.credentials.prefixes import Detection, detect
 from maia.credentials.problems import Problem, fail, info, warn
-from maia.credentials.providers import Place, Provider, by_hint, own_vars, place_of, shared_vars
+from maia.credentials.providers import Place, by_hint, own_vars, place_of, shared_vars
 
 Voice: TypeAlias = Literal["token", "url", "hint", "variable", "switch", "usual"]
 """Who spoke, or decided. `usual` is the likeliest issuer of a shape that several have."""

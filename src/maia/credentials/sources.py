@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
+from maia.core.providers import GENERIC_VARS
 from maia.core.types import JsonObject
 from maia.credentials.interpolate import interpolate, interpolate_json, interpolate_token
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn
-from maia.credentials.providers import GENERIC_VARS, own_vars, shared_vars
+from maia.credentials.providers import own_vars, shared_vars
 from maia.settings_file import SettingsFile, read_settings_file
 
 ENVIRONMENT = "environment"

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from maia.core.providers import BY_NAME, Provider
 from maia.core.secret import Secret
 from maia.credentials.prefixes import NOTHING, Confidence, Detection, clean_token, detect, prefixed
 from maia.credentials.problems import Problem, fail, info, warn
 from maia.credentials.providers import (
-    BY_NAME,
     CUSTOM,
     CUSTOM_HERMES,
     NO_PLUGIN,
     Hermes,
     Place,
-    Provider,
     default_place,
+    hermes_of,
 )
 from maia.credentials.signals import Ballot, Heard, Policy, Signal, Voice, hear
 
@@ -37,7 +37,7 @@ CANONICAL: Final = ("ANTHROPIC_MODEL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROVID
 _FORMAT_VARS: Final = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 """Own variables that people also use for any server of that format, so that their name contradicts no address."""
 
-_CUSTOM: Final = Provider(CUSTOM, "", (), CUSTOM_HERMES.key_vars, base_var=CUSTOM_HERMES.base_var, hermes=CUSTOM_HERMES)
+_CUSTOM: Final = Provider(CUSTOM, "", (), CUSTOM_HERMES.key_vars, base_var=CUSTOM_HERMES.base_var)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _settled(found: Resolution, choice: _Choice, heard: Heard, ballot: Ballot) -
         base_url=_base_url(provider, place),
         decided_by=choice.by,
         key_vars=_key_vars(provider, hermes, found.detection),
-        base_var=(hermes.base_var if hermes else "") or provider.base_var,
+        base_var=hermes.base_var or provider.base_var,
         hermes=hermes,
         key=Secret(clean_token(ballot.token.reveal()).text),
         problems=(
@@ -269,19 +269,19 @@ def _base_url(provider: Provider, place: Place | None) -> str:
     return str(place.url).removesuffix("/")
 
 
-def _hermes(provider: Provider, place: Place | None) -> Hermes | None:
+def _hermes(provider: Provider, place: Place | None) -> Hermes:
     """What Hermes reads. Behind a proxy, a plugin that takes no address, or none at all, would miss the proxy."""
-    theirs = provider.hermes
-    misses = theirs is not None and (theirs.provider == NO_PLUGIN or not theirs.base_var)
+    theirs = hermes_of(provider)
+    misses = theirs.provider == NO_PLUGIN or not theirs.base_var
     return CUSTOM_HERMES if misses and place is not None and place.provider is None else theirs
 
 
-def _key_vars(provider: Provider, hermes: Hermes | None, detection: Detection) -> tuple[str, ...]:
+def _key_vars(provider: Provider, hermes: Hermes, detection: Detection) -> tuple[str, ...]:
     """Its own usual variable, and those that Hermes reads."""
     if detection.kind == "oauth":
         return ("CLAUDE_CODE_OAUTH_TOKEN",)  # as an API key it would travel in the wrong header
     own = (provider.key_vars or provider.shared_vars)[:1]
-    return tuple(dict.fromkeys((*own, *(hermes.key_vars if hermes else ()))))
+    return tuple(dict.fromkeys((*own, *hermes.key_vars)))
 
 
 def _hint_lost(heard: Heard, choice: _Choice) -> tuple[Problem, ...]:

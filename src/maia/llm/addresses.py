@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from maia.core.events import Notice
 from maia.core.secret import Secret
-from maia.llm.providers import Provider
+from maia.llm.providers import Served
 from maia.llm.target import WireFormat
 
 
@@ -91,7 +91,7 @@ def same_host(one: str, other: str) -> bool:
     return urlsplit(one).hostname == urlsplit(other).hostname and urlsplit(one).scheme == urlsplit(other).scheme
 
 
-def usual_paths(target_format: WireFormat, base: str, known: Provider | None) -> tuple[str, str]:
+def usual_paths(target_format: WireFormat, base: str, known: Served | None) -> tuple[str, str]:
     """Chat and list path. A base that already ends in the version has it once only."""
     versioned = is_versioned(base)
     if target_format == "anthropic-messages":

@@ -22,7 +22,7 @@ from maia.llm.addresses import (
 )
 from maia.llm.endpoint import Endpoint
 from maia.llm.loopback import local_url
-from maia.llm.providers import BY_NAME, LOCAL_SERVERS, ListStyle, LocalServer, Provider
+from maia.llm.providers import BY_NAME, LOCAL_SERVERS, ListStyle, LocalServer, Served
 from maia.llm.target import EffortControl, WireFormat, WireOptions, WireTarget
 
 _FORMATS: Final[dict[str, WireFormat]] = {
@@ -123,7 +123,7 @@ def _one_listed(
     )
 
 
-def _format(fields: JsonObject, known: Provider | None, where: str, notices: list[Notice]) -> WireFormat | None:
+def _format(fields: JsonObject, known: Served | None, where: str, notices: list[Notice]) -> WireFormat | None:
     given = fields.get("format")
     if given is None:
         return known.format if known else "openai-chat"
@@ -136,7 +136,7 @@ def _format(fields: JsonObject, known: Provider | None, where: str, notices: lis
 
 def _listed_key(
     fields: JsonObject,
-    known: Provider | None,
+    known: Served | None,
     local: LocalServer | None,
     base: str,
     where: str,
@@ -177,7 +177,7 @@ def _seconds(fields: JsonObject, where: str, notices: list[Notice]) -> float:
     return 120.0
 
 
-def _options(fields: JsonObject, known: Provider | None, where: str, notices: list[Notice]) -> WireOptions:
+def _options(fields: JsonObject, known: Served | None, where: str, notices: list[Notice]) -> WireOptions:
     options = WireOptions(effort=known.effort if known else None, system_name=str(fields.get("system", "")))
     control = fields.get("effort")
     if control is None:

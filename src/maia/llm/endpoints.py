@@ -25,7 +25,7 @@ from maia.llm.addresses import (
 from maia.llm.endpoint import OFFLINE_ENDPOINT, Endpoint, GetJson
 from maia.llm.endpoint_entries import from_entries
 from maia.llm.loopback import on_loopback
-from maia.llm.providers import PROVIDERS, ListStyle, Provider
+from maia.llm.providers import PROVIDERS, ListStyle, Served
 from maia.llm.target import WireOptions, WireTarget
 
 
@@ -110,7 +110,7 @@ def _from_keys(env: Mapping[str, str], notices: list[Notice]) -> Iterator[Endpoi
         yield _from_key(provider, base, key, source or provider.base_var, is_bearer=source == bearer)
 
 
-def _from_key(provider: Provider, base: str, key: Secret | None, source: str, *, is_bearer: bool) -> Endpoint:
+def _from_key(provider: Served, base: str, key: Secret | None, source: str, *, is_bearer: bool) -> Endpoint:
     own = same_host(base, provider.base_url)
     if own and not urlsplit(base).path.strip("/"):
         base = provider.base_url  # the vendor's host alone, without its version

@@ -6,52 +6,8 @@ import sys
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from maia.core.providers import model_keys
 from maia.sandbox.tree import MARK
-
-PROVIDER_KEYS: Final = frozenset(
-    {
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "ANTHROPIC_TOKEN",
-        "ARK_API_KEY",
-        "AWS_BEARER_TOKEN_BEDROCK",
-        "AZURE_OPENAI_API_KEY",
-        "CEREBRAS_API_KEY",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "CO_API_KEY",
-        "COHERE_API_KEY",
-        "COPILOT_GITHUB_TOKEN",
-        "DASHSCOPE_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "FIREWORKS_API_KEY",
-        "GEMINI_API_KEY",
-        "GLM_API_KEY",
-        "GOOGLE_API_KEY",
-        "GROQ_API_KEY",
-        "KIMI_API_KEY",
-        "KIMI_CODING_API_KEY",
-        "LITELLM_API_KEY",
-        "LITELLM_MASTER_KEY",
-        "LM_API_KEY",
-        "MINIMAX_API_KEY",
-        "MINIMAX_CN_API_KEY",
-        "MISTRAL_API_KEY",
-        "MOONSHOT_API_KEY",
-        "NVIDIA_API_KEY",
-        "OLLAMA_API_KEY",
-        "OPENAI_API_KEY",
-        "OPENROUTER_API_KEY",
-        "PERPLEXITY_API_KEY",
-        "REPLICATE_API_TOKEN",
-        "TOGETHER_API_KEY",
-        "XAI_API_KEY",
-        "ZAI_ANTHROPIC_FALLBACK_KEY",
-        "ZAI_API_KEY",
-        "Z_AI_API_KEY",
-    }
-)
-"""Variables in which people keep the keys that maia spends, in upper case. Other secrets (`GITHUB_TOKEN`, `AWS_*`…)
-belong to the person's own tools, which a command may well need, and stay."""
 
 _SECRET_ENDINGS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
@@ -83,7 +39,7 @@ def is_withheld(name: str, shown: Collection[str] = ()) -> bool:
     """Whether a variable stays out of commands: a provider's key or one of maia's own, unless named in `shown`."""
     upper = name.upper()
     ours = upper.startswith("MAIA_") and upper.endswith(_SECRET_ENDINGS)
-    return (upper in PROVIDER_KEYS or ours) and name not in shown
+    return (upper in model_keys() or ours) and name not in shown
 
 
 def command_environment(
