@@ -1,0 +1,110 @@
+"""Opens the SQLAlchemy engine of a database and holds it against a second server."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from maia.core.errors import system_words
+from maia.database.address import shown
+from maia.database.problems import DatabaseBusy, DatabaseProblem
+
+_READERS = 4
+_BUSY_MS = 5_000
+_LOCK_KEY = 0x6D616961
+"""The number of our advisory lock on PostgreSQL: the word maia."""
+
+Release = Callable[[], None]
+
+
+def open_engine(url: URL) -> Engine:
+    """The engine for an address. Connects to nothing yet.
+
+    Raises `DatabaseProblem` where the folder of a file cannot be made, or the driver for PostgreSQL is not installed.
+    """
+    if url.get_backend_name() == "sqlite":
+        return _file_engine(url)
+    try:
+        import psycopg
+    except ImportError:
+        raise DatabaseProblem("database.no_driver") from None
+    return create_engine(url, module=psycopg, pool_size=_READERS + 1, max_overflow=0, pool_pre_ping=True)
+
+
+def _file_engine(url: URL) -> Engine:
+    path = Path(url.database or "")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise DatabaseProblem("database.unwritable", path=str(path), problem=system_words(error)) from error
+    engine = create_engine(
+        url,
+        pool_size=_READERS + 1,
+        max_overflow=0,
+        connect_args={"check_same_thread": False, "timeout": _BUSY_MS / 1000, "isolation_level": None},
+    )
+    event.listen(engine, "connect", _prepare_file)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_file(connection: Any, _record: object) -> None:
+    """WAL: readers and the writer do not wait for each other; a commit survives the end of the process, however."""
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={_BUSY_MS}", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin(connection: Connection) -> None:
+    """Transactions begin where SQLAlchemy says so; who writes takes the lock at once, not in the middle."""
+    immediate = connection.get_execution_options().get("maia_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def hold(engine: Engine) -> Release:
+    """Keep a second server away from this database until `Release` is called.
+
+    Raises `DatabaseBusy` when there is one, `DatabaseProblem` when the database cannot be reached.
+    """
+    return _hold_file(engine.url) if engine.dialect.name == "sqlite" else _hold_server(engine)
+
+
+def _hold_file(url: URL) -> Release:
+    path = f"{url.database}.lock"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise DatabaseBusy("database.busy", database=shown(url)) from None
+    except OSError:
+        pass  # a file system without locks
+    return lambda: os.close(fd)
+
+
+def _hold_server(engine: Engine) -> Release:
+    """The lock lives as long as its connection, which is not one of the pool."""
+    own = create_engine(engine.url, poolclass=NullPool)
+    try:
+        connection = own.connect()
+        got = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK_KEY}).scalar()
+        connection.commit()
+    except SQLAlchemyError as error:
+        raise DatabaseProblem("database.unreachable", database=shown(engine.url), problem=cause_of(error)) from error
+    if not got:
+        connection.close()
+        raise DatabaseBusy("database.busy", database=shown(engine.url))
+    return connection.close
+
+
+def cause_of(error: SQLAlchemyError) -> str:
+    """What the driver said, in one line, without the statement and its values."""
+    origin = getattr(error, "orig", None) or error
+    return " ".join(str(origin).split())[:300]

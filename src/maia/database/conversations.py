@@ -1,0 +1,128 @@
+"""Rows of conversations: made, found by their owner, listed, changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+from sqlalchemy import Connection, Row, select, update
+
+from maia.database.ids import new_id, now_ms
+from maia.database.tables import CONVERSATIONS
+
+Status: TypeAlias = Literal["idle", "running", "waiting", "waiting_approval", "waiting_plan", "archived"]
+"""The six statuses (R-2.018)."""
+TitleBy: TypeAlias = Literal["message", "model", "person"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """One conversation. Times are milliseconds since 1970, UTC."""
+
+    id: str
+    owner_id: str
+    title: str
+    title_by: TitleBy
+    status: Status
+    priority: str
+    provider_id: str | None
+    model_id: str | None
+    model_binding: str
+    model_by_person: bool
+    effort: str | None
+    agent: str | None
+    lang: str
+    last_seq: int
+    last_turn: int
+    created_at: int
+    updated_at: int
+
+
+_C = CONVERSATIONS.c
+_COLUMNS = (
+    _C.id,
+    _C.owner_id,
+    _C.title,
+    _C.title_by,
+    _C.status,
+    _C.priority,
+    _C.provider_id,
+    _C.model_id,
+    _C.model_binding,
+    _C.model_by_person,
+    _C.effort,
+    _C.agent,
+    _C.lang,
+    _C.last_seq,
+    _C.last_turn,
+    _C.created_at,
+    _C.updated_at,
+)
+
+
+def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
+    return ConversationRow(*row)
+
+
+def add_conversation(connection: Connection, owner_id: str, title: str, lang: str) -> str:
+    """A new conversation of that person; its id."""
+    made, now = new_id(), now_ms()
+    by: TitleBy = "person" if title else "message"
+    connection.execute(
+        CONVERSATIONS.insert().values(
+            id=made, owner_id=owner_id, title=title, title_by=by, lang=lang, created_at=now, updated_at=now
+        )
+    )
+    return made
+
+
+def conversation_of(connection: Connection, conversation_id: str, owner_id: str) -> ConversationRow | None:
+    """That conversation if it is that person's, else None, whether it is somebody else's or nobody's (N-20.04)."""
+    found = connection.execute(
+        select(*_COLUMNS).where(_C.id == conversation_id, _C.owner_id == owner_id, _C.deleted_at.is_(None))
+    ).first()
+    return None if found is None else _conversation(found)
+
+
+def conversation(connection: Connection, conversation_id: str) -> ConversationRow | None:
+    """That conversation, whoever's it is; for the server's own work only."""
+    found = connection.execute(select(*_COLUMNS).where(_C.id == conversation_id)).first()
+    return None if found is None else _conversation(found)
+
+
+def list_conversations(
+    connection: Connection, owner_id: str, limit: int, before: tuple[int, str] | None = None, *, archived: bool = False
+) -> Sequence[ConversationRow]:
+    """Somebody's conversations, the last changed first. `before` is (updated_at, id) of the last one seen."""
+    wanted = _C.status == "archived" if archived else _C.status != "archived"
+    query = select(*_COLUMNS).where(_C.owner_id == owner_id, _C.deleted_at.is_(None), wanted)
+    if before is not None:
+        at, last = before
+        query = query.where((_C.updated_at < at) | ((_C.updated_at == at) & (_C.id < last)))
+    query = query.order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
+    return [_conversation(row) for row in connection.execute(query)]
+
+
+def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:
+    """Another title."""
+    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(title=title, title_by=by))
+
+
+def set_status(connection: Connection, conversation_id: str, status: Status) -> None:
+    """Another status; the conversation counts as changed."""
+    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(status=status, updated_at=now_ms()))
+
+
+def pin_model(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:
+    """From here on this model answers; nobody chose it but maia (R-2.033)."""
+    connection.execute(
+        update(CONVERSATIONS)
+        .where(_C.id == conversation_id)
+        .values(provider_id=provider_id, model_id=model_id, model_by_person=False)
+    )
+
+
+def running(connection: Connection) -> list[str]:
+    """The conversations in which an answer was being written."""
+    return [cast(str, found) for found in connection.execute(select(_C.id).where(_C.status == "running")).scalars()]

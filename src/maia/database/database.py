@@ -1,0 +1,123 @@
+"""An open database: many readers, and one writer that commits what came together in one go (decisions §7)."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection
+
+from maia.database.connect import hold, open_engine
+from maia.database.migrate import bring_up
+
+T = TypeVar("T")
+_READERS = 4
+_TOGETHER = 256
+"""Most writes that share one commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    work: Callable[[Connection], Any]
+    done: Future[Any]
+
+
+class Database:
+    """One database of one server. Made by `open_database`; the tables are there."""
+
+    def __init__(self, url: URL) -> None:
+        """Open it and bring its tables up to date; blocks. Raises `DatabaseProblem`."""
+        self._engine = open_engine(url)
+        self._release = hold(self._engine)
+        try:
+            bring_up(self._engine)
+        except BaseException:
+            self._release()
+            self._engine.dispose()
+            raise
+        self._readers = ThreadPoolExecutor(_READERS, "maia-read")
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_all, name="maia-write", daemon=True)
+        self._writer.start()
+
+    @property
+    def kind(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._engine.dialect.name
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` finds, in one transaction that sees one state of the database."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` gives once it is committed. Cancelling does not take it back: what was asked for is done."""
+        return await asyncio.shield(asyncio.wrap_future(self.write_soon(work)))
+
+    def write_soon(self, work: Callable[[Connection], T]) -> Future[T]:
+        """As `write`, from any thread and without waiting. Writes happen in the order in which they were given.
+
+        `work` may run twice and must change nothing but the database. An error of it undoes this one write only.
+        """
+        done: Future[T] = Future()
+        self._jobs.put(_Job(work, done))
+        return done
+
+    def close(self) -> None:
+        """Do what was asked for, then close. Blocks; may be called twice."""
+        if self._writer.is_alive():
+            self._jobs.put(None)
+            self._writer.join()
+            self._readers.shutdown()
+            self._engine.dispose()
+            self._release()
+
+    # Inside
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.connect() as connection:
+            return work(connection)
+
+    def _write_all(self) -> None:
+        engine = self._engine.execution_options(maia_writes=True)
+        while (job := self._jobs.get()) is not None:
+            jobs, last = self._together(job)
+            try:
+                with engine.begin() as connection:
+                    results = [_run(each, connection) for each in jobs]
+            except BaseException as error:
+                for each in jobs:
+                    each.done.set_exception(error)
+            else:
+                for each, (value, error) in zip(jobs, results, strict=True):
+                    each.done.set_exception(error) if error is not None else each.done.set_result(value)
+            if last:
+                return
+
+    def _together(self, first: _Job) -> tuple[list[_Job], bool]:
+        """The writes that wait now, and whether the end was among them."""
+        jobs = [first]
+        while len(jobs) < _TOGETHER:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                return jobs, True
+            jobs.append(job)
+        return jobs, False
+
+
+def _run(job: _Job, connection: Connection) -> tuple[Any, Exception | None]:
+    """One write on its own savepoint: when it fails, its neighbours stay."""
+    try:
+        with connection.begin_nested():
+            return job.work(connection), None
+    except Exception as error:
+        if not connection.in_transaction() or connection.invalidated:
+            raise
+        return None, error

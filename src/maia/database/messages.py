@@ -1,0 +1,112 @@
+"""Rows of messages: what a person said and what a model answered, one of each a turn, with what it took (R-2.212)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+from sqlalchemy import Connection, Row, select, update
+
+from maia.core.types import JsonObject
+from maia.database.ids import new_id, now_ms
+from maia.database.tables import CONVERSATIONS, MESSAGES
+
+MessageRole: TypeAlias = Literal["user", "assistant"]
+_M = MESSAGES.c
+_COLUMNS = (_M.id, _M.turn, _M.role, _M.author_id, _M.text, _M.first_seq, _M.created_at, _M.ended_at, _M.turn_meta)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """One message. `turn_meta` is None for what a person said and for an answer that is still being written."""
+
+    id: str
+    turn: int
+    role: MessageRole
+    author_id: str | None
+    text: str
+    first_seq: int
+    created_at: int
+    ended_at: int | None
+    turn_meta: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is kept in columns of their own when an answer is over, for sums and searches."""
+
+    text: str
+    outcome: str
+    provider_id: str
+    model_id: str
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    cost_source: str
+    turn_meta: JsonObject
+
+
+def _message(row: Row[*tuple[Any, ...]]) -> MessageRow:
+    return MessageRow(*row)
+
+
+def open_turn(connection: Connection, conversation_id: str, author_id: str | None, text: str) -> tuple[int, str]:
+    """A person's message and the answer that begins: (number of the turn, id of the answer).
+
+    The conversation is running from here on.
+    """
+    now = now_ms()
+    turn, seq = connection.execute(
+        update(CONVERSATIONS)
+        .where(CONVERSATIONS.c.id == conversation_id)
+        .values(last_turn=CONVERSATIONS.c.last_turn + 1, status="running", updated_at=now)
+        .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
+    ).one()
+    shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": now}
+    answer = new_id()
+    connection.execute(
+        MESSAGES.insert(),
+        [
+            {"id": new_id(), "role": "user", "author_id": author_id, "text": text, **shared},
+            {"id": answer, "role": "assistant", "author_id": None, "text": "", **shared},
+        ],
+    )
+    return cast(int, turn), answer
+
+
+def close_answer(connection: Connection, conversation_id: str, turn: int, ending: Ending) -> str:
+    """The answer of that turn is over; its id."""
+    row = connection.execute(
+        update(MESSAGES)
+        .where(_M.conversation_id == conversation_id, _M.turn == turn, _M.role == "assistant")
+        .values(
+            text=ending.text,
+            ended_at=now_ms(),
+            outcome=ending.outcome,
+            provider_id=ending.provider_id,
+            model_id=ending.model_id,
+            tokens_in=ending.tokens_in,
+            tokens_out=ending.tokens_out,
+            cost_usd=ending.cost_usd,
+            cost_source=ending.cost_source,
+            turn_meta=ending.turn_meta,
+        )
+        .returning(_M.id)
+    ).one()
+    return cast(str, row.id)
+
+
+def messages_of(connection: Connection, conversation_id: str, limit: int, before_turn: int | None) -> list[MessageRow]:
+    """The last messages of a conversation, oldest first; only those of turns before `before_turn`, if it is given."""
+    query = select(*_COLUMNS).where(_M.conversation_id == conversation_id)
+    if before_turn is not None:
+        query = query.where(_M.turn < before_turn)
+    query = query.order_by(_M.turn.desc(), _M.role).limit(limit)
+    return [_message(row) for row in connection.execute(query)][::-1]
+
+
+def unfinished(connection: Connection, conversation_id: str) -> Sequence[int]:
+    """Turns whose answer nobody is writing any more after the server ended."""
+    query = select(_M.turn).where(_M.conversation_id == conversation_id, _M.role == "assistant", _M.outcome.is_(None))
+    return [cast(int, turn) for turn in connection.execute(query).scalars()]

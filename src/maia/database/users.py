@@ -1,0 +1,102 @@
+"""Rows of people and of their sign-ins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from sqlalchemy import Connection, Row, delete, select, update
+
+from maia.core.types import JsonObject
+from maia.database.ids import new_id, now_ms
+from maia.database.tables import SIGN_INS, USERS
+
+Role: TypeAlias = Literal["owner", "admin", "user"]
+"""What somebody may do; the first owner comes from the first run (N-20.01)."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """One person. `lang` is None for the browser's language."""
+
+    id: str
+    email: str
+    name: str
+    role: Role
+    lang: str | None = None
+    preferences: JsonObject = field(default_factory=dict[str, Any])
+
+
+_COLUMNS = (USERS.c.id, USERS.c.email, USERS.c.name, USERS.c.role, USERS.c.lang, USERS.c.preferences)
+
+
+def _user(row: Row[*tuple[Any, ...]]) -> User:
+    return User(row.id, row.email, row.name, cast(Role, row.role), row.lang, row.preferences or {})
+
+
+def has_users(connection: Connection) -> bool:
+    """Whether the first run is over."""
+    return connection.execute(select(USERS.c.id).limit(1)).first() is not None
+
+
+def add_user(connection: Connection, email: str, name: str, role: Role, password: str, lang: str | None) -> User:
+    """A new person; `email` in lower case, `password` as a hash. Raises `IntegrityError` for a known e-mail."""
+    user = User(new_id(), email, name, role, lang)
+    connection.execute(
+        USERS.insert().values(
+            id=user.id, email=email, name=name, role=role, password=password, lang=lang, created_at=now_ms()
+        )
+    )
+    return user
+
+
+def password_of(connection: Connection, email: str) -> tuple[User, str] | None:
+    """Who has this e-mail and can sign in by a password, with its hash."""
+    found = connection.execute(
+        select(*_COLUMNS, USERS.c.password).where(USERS.c.email == email, USERS.c.archived_at.is_(None))
+    ).first()
+    return (_user(found), found.password) if found is not None and found.password else None
+
+
+def set_password(connection: Connection, user_id: str, password: str) -> None:
+    """Keep another hash."""
+    connection.execute(update(USERS).where(USERS.c.id == user_id).values(password=password))
+
+
+def set_preferences(connection: Connection, user_id: str, lang: str | None, preferences: JsonObject) -> None:
+    """Keep how somebody wants to see things."""
+    connection.execute(update(USERS).where(USERS.c.id == user_id).values(lang=lang, preferences=preferences))
+
+
+# Sign-ins ------------------------------------------------------------------------------------------------------------
+
+
+def add_sign_in(connection: Connection, digest: str, user_id: str, expires_at: int, browser: str) -> None:
+    """Somebody signed in; rows that are over go."""
+    now = now_ms()
+    connection.execute(delete(SIGN_INS).where(SIGN_INS.c.expires_at <= now))
+    connection.execute(
+        SIGN_INS.insert().values(
+            id=digest, user_id=user_id, created_at=now, seen_at=now, expires_at=expires_at, browser=browser
+        )
+    )
+
+
+def signed_in(connection: Connection, digest: str) -> tuple[User, int] | None:
+    """Whose sign-in this is, and when it was last noted as used; None when it is over or unknown."""
+    found = connection.execute(
+        select(*_COLUMNS, SIGN_INS.c.seen_at)
+        .join(SIGN_INS, SIGN_INS.c.user_id == USERS.c.id)
+        .where(SIGN_INS.c.id == digest, SIGN_INS.c.expires_at > now_ms(), USERS.c.archived_at.is_(None))
+    ).first()
+    return None if found is None else (_user(found), found.seen_at)
+
+
+def note_use(connection: Connection, digest: str, expires_at: int) -> None:
+    """A sign-in that is used lives on."""
+    connection.execute(update(SIGN_INS).where(SIGN_INS.c.id == digest).values(seen_at=now_ms(), expires_at=expires_at))
+
+
+def end_sign_in(connection: Connection, digest: str) -> None:
+    """Signed out."""
+    connection.execute(delete(SIGN_INS).where(SIGN_INS.c.id == digest))

@@ -1,0 +1,65 @@
+"""A PostgreSQL server of the tests' own: from the system or from the wheel `pgserver`, on a free port of 127.0.0.1."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+
+def _programs() -> Path | None:
+    """The folder with `initdb` and `postgres`."""
+    for found in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (found / "initdb").exists():
+            return found
+    wheel = find_spec("pgserver")
+    if wheel is None or not wheel.submodule_search_locations:
+        return None
+    found = Path(next(iter(wheel.submodule_search_locations)), "pginstall", "bin")
+    return found if (found / "initdb").exists() else None
+
+
+def _as_somebody() -> Sequence[str]:
+    """PostgreSQL refuses to run as root; then it runs as nobody."""
+    return ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+
+
+@contextmanager
+def postgres_server() -> Generator[str]:
+    """The address of a running server without a database name. Skips, with the reason, where there can be none."""
+    programs = _programs()
+    if programs is None:
+        pytest.skip("needs PostgreSQL: neither installed nor there as the wheel pgserver")
+    somebody = _as_somebody()
+    if somebody and shutil.which("setpriv") is None:
+        pytest.skip("needs setpriv: PostgreSQL does not run as root")
+    if subprocess.run([*somebody, programs / "initdb", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip(f"PostgreSQL in {programs} cannot be run by an ordinary user")
+    folder = Path(tempfile.mkdtemp(prefix="maia-pg-"))
+    if somebody:
+        os.chown(folder, 65534, 65534)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    data = folder / "data"
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+
+    def run(*argv: object) -> None:
+        line = [*somebody, *map(str, argv)]
+        subprocess.run(line, cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+
+    run(programs / "initdb", "-D", data, "-A", "trust", "-U", "maia", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+    run(programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+    try:
+        yield f"postgresql://maia@127.0.0.1:{port}"
+    finally:
+        run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
