@@ -11,7 +11,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
-from maia.settings import KEYS, Place, Sandbox, Settings, Value, load_settings
+from maia.settings import KEYS, Place, RunLimits, Sandbox, Settings, Value, load_settings
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
 
 
@@ -45,7 +45,8 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "LiteLLM_Models": "/v1/models",\n  "LiteLLM_API_Key": "sk-abc",\n  "MaxOutputTokens": 8192,\n'
         b'  "MaxIterations": 20,\n  "permissions": {"allow": ["Read(**)"]},\n  "model": "sonnet",\n'
         b'  "MaxContextTokens": "200k",\n  "ContextSizes": {"a": 1000},\n  "sandbox": {"mode": "required"},\n'
-        b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false\n}',
+        b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
+        b'  "runs": {"atOnce": 3}\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
@@ -64,6 +65,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "lang": Value("fr", Place(file, 13)),
         "effort": Value("high", Place(file, 13)),
         "notify": Value(False, Place(file, 13)),
+        "runs": Value(RunLimits(at_once=3), Place(file, 14)),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}

@@ -47,6 +47,18 @@ class Sandbox:
 
 
 @dataclass(frozen=True, slots=True)
+class RunLimits:
+    """How runs of agents are hosted and kept (docs/runs.md): how many of one host work at once, how long an approval
+    waits, and how long, and how many, runs that are over are kept.
+    """
+
+    at_once: int = 10
+    approval_minutes: int = 10
+    keep_days: int = 30
+    keep: int = 500
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a value was written: a settings file with its line, `$VARIABLE` or `--option`."""
 
@@ -183,6 +195,29 @@ def _sandbox(value: JsonValue) -> Sandbox:
     return Sandbox(**fitting)
 
 
+_RUN_PARTS: dict[str, str] = {
+    "atOnce": "at_once",
+    "approvalMinutes": "approval_minutes",
+    "keepDays": "keep_days",
+    "keep": "keep",
+}
+
+
+def _runs(value: JsonValue) -> RunLimits:
+    if not isinstance(value, dict):
+        raise Wrong("runs")
+    fitting: dict[str, int] = {}
+    wrong: list[str] = []
+    for name, part in cast(JsonObject, value).items():
+        try:
+            fitting[_RUN_PARTS[name]] = _count(part)
+        except (Wrong, KeyError):
+            wrong.append(name)
+    if wrong:
+        raise Wrong("runs", tuple(wrong), RunLimits(**fitting))
+    return RunLimits(**fitting)
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A key that may be set.
@@ -212,6 +247,7 @@ KEYS: dict[str, Known] = {
     "ContextSizes": Known(_sizes, "sizes", "trusted"),
     "permissions": Known(_object, "object", "own"),
     "sandbox": Known(_sandbox, "sandbox", "restrict"),
+    "runs": Known(_runs, "runs"),
     "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
     "notify": Known(_switch, "switch"),
 }
@@ -270,6 +306,10 @@ class Settings:
     @property
     def sandbox(self) -> Sandbox:
         return self.get("sandbox") or Sandbox()
+
+    @property
+    def runs(self) -> RunLimits:
+        return self.get("runs") or RunLimits()
 
     @property
     def notify(self) -> bool:

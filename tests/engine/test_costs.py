@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from maia.core.costs import add_costs, add_usages
 from maia.core.types import Cost, Usage
-from maia.engine.costs import add_costs, add_usages, costs_by_model
+from maia.engine.costs import costs_by_model
 from maia.engine.views import ModelCost
 
 REPORTED, ESTIMATED, UNKNOWN = Cost(1.0, "reported"), Cost(2.0, "estimated"), Cost()

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import IntEnum
 from functools import cache
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeVar, Union
 
 from maia.core import events as _events
 from maia.core.types import JsonObject, JsonValue
+
+T = TypeVar("T")
 
 
 class UnreadableEvent(ValueError):
@@ -58,6 +60,11 @@ def load_event(data: JsonValue) -> _events.Event | None:
     if cls is None:
         return None
     return _build(cls, data, cls.__name__)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def load_value(cls: type[T], data: JsonValue) -> T:
+    """A dataclass of `core` that is no event, as `to_json` wrote it. Raises `UnreadableEvent` as `load_event` does."""
+    return _read_dataclass(cls)(data, cls.__name__)
 
 
 @cache

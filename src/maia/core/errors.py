@@ -5,6 +5,7 @@
     ├── NotConfigured       exit 3   no model, no endpoint, no key
     ├── SettingsProblem     exit 2   a settings file cannot be used
     ├── SessionProblem      exit 1   a session file is missing, newer or cannot be written
+    ├── RunProblem          exit 1   a run cannot be found, begun or controlled
     ├── ModelFailed         exit 1   a model call failed (carries the `Failure`)
     ├── ToolProblem         a tool cannot do what was asked; becomes an error result for the model, never ends a turn
     │   └── ArgumentProblem the arguments do not fit; lists what was received (T5.02)
@@ -57,6 +58,10 @@ class NotConfigured(MaiaError):
 
 class SessionProblem(MaiaError):
     """A session cannot be found, read or written."""
+
+
+class RunProblem(MaiaError):
+    """A run of an agent cannot be found, begun or controlled (C6.05)."""
 
 
 class ModelFailed(MaiaError):

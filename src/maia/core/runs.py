@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from maia.core.events import ApprovalRequested, Event
-from maia.core.types import Answer, Cost, Failure, Outcome, Usage
+from maia.core.types import Answer, Cost, Failure, Outcome, Reason, Usage
 
 RunState: TypeAlias = Literal["queued", "running", "waiting", "ended", "lost"]
 """`waiting`: for an approval. `lost`: whatever ran it died before its end; its session can be taken up again."""
@@ -40,7 +40,9 @@ class RunWish:
 class RunInfo:
     """A run as it stands. Times are seconds since 1970; `text` is the answer so far, whole once it has ended.
 
-    `outcome` is None until it ended. `open_asks` are the approvals that wait. `identity` is who started it.
+    `started` is when it was asked for as long as it is queued. `outcome` is None until it ended. `open_asks` are the
+    approvals that wait. `identity` is who started it. `problem` says in words why it could not begin, was cut short or
+    is lost; a `failure` of the model stands beside it.
     """
 
     run_id: str
@@ -64,6 +66,7 @@ class RunInfo:
     cost: Cost = field(default_factory=Cost)
     failure: Failure | None = None
     open_asks: tuple[ApprovalRequested, ...] = ()
+    problem: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,11 @@
-"""Sums of money and tokens that never invent a zero."""
+"""What a conversation cost, a model each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import add
+from collections.abc import Sequence
 
-from maia.core.types import Cost, Usage
+from maia.core.costs import add_costs, add_usages
 from maia.engine.views import ModelCost
-
-
-def add_usages(usages: Iterable[Usage | None]) -> Usage | None:
-    """The sum of what was reported, None when nothing was."""
-    known = [usage for usage in usages if usage is not None]
-    return reduce(add, known) if known else None
-
-
-def add_costs(costs: Sequence[Cost]) -> Cost:
-    """The sum of what is known; estimated as soon as one part is estimated or missing, unknown when all are."""
-    known = [cost.usd for cost in costs if cost.usd is not None]
-    if not known:
-        return Cost()
-    exact = all(cost.source == "reported" for cost in costs)
-    return Cost(sum(known), "reported" if exact else "estimated")
 
 
 def costs_by_model(spent: Sequence[ModelCost]) -> list[ModelCost]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 
+from maia.core.costs import add_costs
 from maia.core.events import (
     Answered,
     BrokenCall,
@@ -42,7 +43,6 @@ from maia.core.types import (
 )
 from maia.engine.approvals import Approvals
 from maia.engine.circles import Circles, words_alone
-from maia.engine.costs import add_costs
 from maia.engine.limits import BROKEN_ANSWERS, SilentCut, StepLimit
 from maia.engine.schedule import Scheduler
 

@@ -81,6 +81,11 @@ class Sessions:
         if os.path.lexists(self.path(name)):
             raise SessionExists("session.exists", name=name)
 
+    def check_there(self, name: str) -> None:
+        """Raises `SessionProblem` when there is no session of that name, with the nearest ones."""
+        if not self.path(name).is_file():
+            raise self._unknown(name)
+
     def create_named(self, name: str) -> JsonlJournal:
         """A new session file of that name. Raises `SessionExists`, and `SessionProblem` where it cannot be made."""
         path = self.path(name)

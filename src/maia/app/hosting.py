@@ -1,0 +1,121 @@
+"""What a host of runs is made of: each wish gets its own ground, rules and conversation, as `maia -p` would."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from maia.app.build import Ground, build_conversation, lay_ground
+from maia.app.runs import options_of, run_store
+from maia.core.agent import OWN_RUNNER
+from maia.core.errors import RunProblem
+from maia.core.namedpath import named_path
+from maia.core.runs import RunWish
+from maia.core.types import JsonObject
+from maia.i18n.catalogue import Catalogue, choose_language
+from maia.runs.host import HostDoor, RunHost
+from maia.runs.live import Limits, Prepared
+from maia.runs.store import RunStore
+from maia.sandbox.environment import hide_own_environment
+from maia.store.sessions import Sessions
+from maia.terminal.loop import run_to_end
+
+
+def host_runs(wishes: JsonObject, listening: socket.socket) -> int:
+    """Host the runs of one front until nobody needs them. The exit code."""
+    hide_own_environment()
+    say = Catalogue(choose_language(wishes["lang"], os.environ))
+    env = {**os.environ, "MAIA_CWD": str(wishes["launch"])}
+    ground = lay_ground(options_of(wishes["options"]), env, say)
+    return run_to_end(_serve(wishes, ground, listening))
+
+
+async def _serve(wishes: JsonObject, ground: Ground, listening: socket.socket) -> int:
+    store = run_store(ground)
+    settings = ground.rules.settings.runs
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    limits = Limits(at_once=settings.at_once, approval_wait=settings.approval_minutes * 60)
+    host = RunHost(wishes["name"], store, Preparing(ground, store), limits)
+    pruning = asyncio.create_task(
+        asyncio.to_thread(store.prune, time.time(), keep=settings.keep, days=settings.keep_days)
+    )
+    await HostDoor(host, wishes["word"]).serve(listening, stop, wishes["idle"])
+    await pruning
+    if host.is_idle:
+        store.host(wishes["name"]).remove()
+    return 0
+
+
+class Preparing:
+    """Makes wishes ready on the ground of the front: its options, its environment, its folders."""
+
+    def __init__(self, ground: Ground, store: RunStore) -> None:
+        self._ground = ground
+        self._store = store
+
+    def __call__(self, wish: RunWish) -> Prepared:
+        """Raises `MaiaError` for an unknown agent, a folder that is not allowed, a session that is not there."""
+        wish = self._going_on(wish)
+        folder = self._folder(wish.folder)
+        options = replace(
+            self._ground.options,
+            model=wish.model or self._ground.options.model,
+            runtime=_runtime(wish) or self._ground.options.runtime,
+            max_iterations=wish.max_iterations or self._ground.options.max_iterations,
+            resume=wish.session or None,
+            continue_last=False,
+        )
+        ground = lay_ground(options, self._env(folder), self._ground.say)
+        if wish.session:
+            Sessions(ground.folders.sessions).check_there(wish.session)
+        return Prepared(
+            folder=str(folder),
+            begin=lambda: build_conversation(ground),
+            runner=options.runtime or OWN_RUNNER,
+            session=wish.session,
+        )
+
+    def _env(self, folder: Path) -> Mapping[str, str]:
+        return {**self._ground.env, "MAIA_CWD": str(folder)}
+
+    def _going_on(self, wish: RunWish) -> RunWish:
+        """A run may be named instead of its session; folder and agent are then its own unless others are wished."""
+        if not wish.session.startswith("run-"):
+            return wish
+        earlier = self._store.info(wish.session)
+        if not earlier.session:
+            raise RunProblem("runs.no_session", run=wish.session)
+        return replace(
+            wish,
+            session=earlier.session,
+            folder=wish.folder or earlier.folder,
+            agent=wish.agent or earlier.agent,
+        )
+
+    def _folder(self, named: str) -> Path:
+        """The launch folder of a run: it lies where the front may be (C6.06). Raises `RunProblem`."""
+        launch = self._ground.folders.launch
+        if not named:
+            return launch
+        path = named_path(named, launch)
+        try:
+            folder = path.resolve(strict=True) if isinstance(path, Path) else None
+        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a NUL byte
+            folder = None
+        if folder is None or not folder.is_dir():
+            raise RunProblem("runs.no_folder", folder=named)
+        if not any(folder.is_relative_to(root) for root in (launch, *self._ground.add_dirs)):
+            raise RunProblem("runs.folder", folder=str(folder), launch=str(launch))
+        return folder
+
+
+def _runtime(wish: RunWish) -> str | None:
+    return None if wish.runner in ("", OWN_RUNNER) else wish.runner

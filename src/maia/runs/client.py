@@ -1,0 +1,118 @@
+"""The port `Runs` for a front: runs begin in a host that outlives it, and are read and steered from anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
+
+from maia.core.codec import load_value, to_json
+from maia.core.errors import RunProblem, system_words
+from maia.core.runs import RunInfo, RunNote, RunWish
+from maia.core.types import Answer, JsonValue
+from maia.runs.control import PATIENCE, STOP_PATIENCE, Line, Op
+from maia.runs.notes import NoteReader
+from maia.runs.store import RunStore
+
+FIRST_WAIT: Final = 0.02
+LONGEST_WAIT: Final = 0.2
+"""Seconds between two looks at notes that do not grow."""
+
+Launch = Callable[[], Awaitable[tuple[str, Line]]]
+"""Starts a host: its name and a line to it. Raises `RunProblem`."""
+
+
+class HostedRuns:
+    """Port `Runs`. The host of this front is started with its first run, or by `warm`; `aclose` leaves it at work."""
+
+    def __init__(self, store: RunStore, launch: Launch) -> None:
+        self._store = store
+        self._launch = launch
+        self._starting = asyncio.Lock()
+        self._own: tuple[str, Line] | None = None
+
+    async def warm(self) -> None:
+        """Have the host there before the first run needs it. Raises `RunProblem`."""
+        await self._host()
+
+    async def start(self, wish: RunWish) -> RunInfo:
+        """Begin; returns at once. Raises `MaiaError` where it cannot begin."""
+        _, line = await self._host()
+        return load_value(RunInfo, await line.ask("start", wish=to_json(wish)))
+
+    async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunNote]:
+        """The notes after that number, those to come included, until the run is over. Raises `RunProblem`."""
+        reader = NoteReader(self._store.notes(run_id), after)
+        wait = FIRST_WAIT
+        while True:
+            is_over = self._store.is_over(run_id)  # before the notes are read: what is there then is all
+            has_more = False
+            for note in self._read(reader, run_id):
+                has_more = True
+                yield note
+            if is_over:
+                return
+            wait = FIRST_WAIT if has_more else min(wait * 1.5, LONGEST_WAIT)
+            await asyncio.sleep(wait)
+
+    def _read(self, reader: NoteReader, run_id: str) -> Sequence[RunNote]:
+        try:
+            return list(reader.read())
+        except OSError as error:
+            raise RunProblem("runs.unreadable", run=run_id, problem=system_words(error)) from error
+
+    async def info(self, run_id: str) -> RunInfo:
+        """How the run stands. Raises `RunProblem`."""
+        return self._store.info(run_id)
+
+    async def listed(self, identity: str | None = None, limit: int = 100) -> Sequence[RunInfo]:
+        """Newest first; of one identity where given. Raises `RunProblem` where the store cannot be read."""
+        return self._store.listed(identity, limit)
+
+    async def answer(self, run_id: str, approval_id: str, answer: Answer) -> bool:
+        """Answer an approval; False where it waits no more. Raises `RunProblem`."""
+        if self._store.is_over(run_id):
+            return False
+        return bool(await self._ask(run_id, "answer", PATIENCE, approval=approval_id, answer=to_json(answer)))
+
+    async def stop(self, run_id: str) -> RunInfo:
+        """Stop it with everything it started; one that is over stays as it is. Raises `RunProblem`."""
+        if self._store.is_over(run_id):
+            return self._store.info(run_id)
+        try:
+            return load_value(RunInfo, await self._ask(run_id, "stop", STOP_PATIENCE))
+        except RunProblem:
+            if self._store.is_over(run_id):  # the host ended meanwhile
+                return self._store.info(run_id)
+            raise
+
+    async def aclose(self) -> None:
+        """Let go of the runs; they go on."""
+        if self._own is not None:
+            await self._own[1].aclose()
+            self._own = None
+
+    # Inside
+
+    async def _host(self) -> tuple[str, Line]:
+        async with self._starting:
+            if self._own is None or not self._own[1].is_open:
+                if self._own is not None:
+                    await self._own[1].aclose()
+                    self._own = None
+                self._own = await self._launch()
+            return self._own
+
+    async def _ask(self, run_id: str, op: Op, patience: float, **fields: JsonValue) -> JsonValue:
+        """Ask the host of that run, whichever front started it."""
+        name = self._store.record(run_id).host
+        if self._own is not None and self._own[0] == name and self._own[1].is_open:
+            return await self._own[1].ask(op, patience, run=run_id, **fields)
+        place = self._store.host(name)
+        try:
+            line = await Line.over(place.connect(), place.word())
+        except (OSError, ValueError):
+            raise RunProblem("runs.host_gone") from None
+        async with contextlib.aclosing(line):
+            return await line.ask(op, patience, run=run_id, **fields)

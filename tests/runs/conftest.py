@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.runs.hosted import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    place = Place(tmp_path)
+    yield place
+    place.kill_hosts()
+    assert "Traceback" not in place.log()
