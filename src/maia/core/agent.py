@@ -30,7 +30,7 @@ class AgentDefinition:
     `model` is a nickname of the model table, an exact id or a part of one; empty for the usual one. `key` names the
     environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
     for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
-    switch off its permission checks (C6.06).
+    switch off its permission checks (C6.06). `shown` names the file for people.
     """
 
     name: str
@@ -51,3 +51,4 @@ class AgentDefinition:
     keeps_trace: bool = False
     asks_nothing: bool = False
     level: AgentLevel = "home"
+    shown: str = ""

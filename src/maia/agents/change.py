@@ -1,0 +1,265 @@
+"""Agents made, changed field by field and taken away: nothing overwritten, nothing lost, one process at a time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from maia.agents.document import FIELDS, MAX_BYTES, Origin, read_document
+from maia.agents.files import FILE, Place, one_writer, why
+from maia.agents.header import CannotEdit, Invalid, Value, read_header, with_field
+from maia.agents.names import checked_name, near
+from maia.agents.sections import TITLES, lines_of, read_sections, with_section
+from maia.agents.shelf import Shelf, taken_by, unreadable
+from maia.core.agent import AgentDefinition, AgentLevel
+from maia.core.errors import SettingsProblem, UsageProblem
+from maia.core.filewrite import FileChanged, replace_file
+from maia.core.types import JsonObject
+
+CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
+"""Fields that can be set: those of the header, and the sections `instructions`, `missions`, `output`."""
+
+TRASH: Final = Path(".maia/.trash/agents")
+
+_USUAL_SECTIONS: Final = {
+    "missions": "Do the task that you are given, whole, and nothing beside it.",
+    "output": "A short summary of what was done and found, with the files concerned.",
+}
+"""What an agent is told that somebody made by its instructions alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An agent as it is after a change; `file` is where it lies."""
+
+    agent: AgentDefinition
+    file: Path
+
+
+def create(
+    shelf: Shelf, name: str, template: str, fields: Mapping[str, Any], level: AgentLevel, *, by_person: bool = True
+) -> Written:
+    """Make an agent from the commented template and the given fields (`CHANGEABLE`); nothing is ever overwritten.
+
+    Without any field the template stays as it is, for a person to fill in. Else `description` and `instructions` are
+    needed. Raises `UsageProblem` for a name or field that does not do, for a name or nickname that is taken, and where
+    `by_person` is False for fields that only a person may set; `SettingsProblem` where nothing can be written.
+    """
+    name = checked_name(name, shelf.outside.runners)
+    place = _place(shelf, level)
+    given = _checked(fields)
+    if missing := [field for field in ("description", "instructions") if given and not given.get(field)]:
+        raise UsageProblem("agents.create.missing", fields=", ".join(missing))
+    given = {**_USUAL_SECTIONS, **given} if given else {}
+    with one_writer(place):
+        agents = shelf.read()
+        file = place.agent(name) / FILE
+        if (other := taken_by(agents.found, name)) is not None and (other.name, other.level) != (name, "home"):
+            raise UsageProblem("agents.taken", name=name, other=other.name, file=other.shown)
+        if os.path.lexists(file):
+            raise UsageProblem("agents.exists", file=place.shown(file))
+        text = _edited(template, {"name": name, **given}, file, place)
+        agent = _read(text, name, place, shelf)
+        _refuse_taken(agent, agents.found, but=name)
+        _refuse_widening(None, agent, by_person)
+        _write(file, text, None, place)
+    return Written(agent, file)
+
+
+def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: bool = True) -> Written:
+    """Change fields (`CHANGEABLE`) of the agent of that name or nickname; None takes a field of the header out.
+
+    Comments, unknown fields, and everything that is not changed keep their bytes; entries of a list that stay keep
+    their lines. Raises as `create`, and where somebody else changed the file meanwhile; the file is then untouched.
+    """
+    given = _checked(fields)
+    agent = shelf.read().find(word)
+    place = shelf.place_of(agent)
+    file = place.agent(agent.name) / FILE
+    with one_writer(place):
+        agents = shelf.read()
+        before = agents.find(agent.name)
+        try:
+            text, state, real = place.read(file)
+        except OSError as problem:
+            raise _as_error(problem, place.shown(file)) from problem
+        new = _edited(text, given, file, place)
+        after = _read(new, agent.name, place, shelf)
+        _refuse_taken(after, agents.found, but=agent.name)
+        _refuse_widening(before, after, by_person)
+        if new != text:
+            _write(real, new, state, place, file)
+    return Written(after, file)
+
+
+def delete(shelf: Shelf, word: str) -> Path:
+    """Move an agent with its prompts to the trash of its place; returns where it is now. Raises as `update`."""
+    agents = shelf.read()
+    name, place = _named(shelf, agents.broken, word) or ("", shelf.home)
+    if not name:
+        agent = agents.find(word)
+        name, place = agent.name, shelf.place_of(agent)
+    with one_writer(place):
+        stamp = time.strftime("%Y-%m-%d_%H_%M_%S")
+        trash = place.root / TRASH
+        try:
+            if place.level == "project":
+                place.refuse_links(place.agent(name))
+                place.refuse_links(trash)
+            trash.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError), open(trash.parent / ".gitignore", "x", encoding="ascii") as ignore:
+                ignore.write("*\n")
+            target = _free(trash, f"{name}.{stamp}")
+            os.rename(place.agent(name), target)
+        except FileNotFoundError:
+            raise UsageProblem("agents.none", name=word) from None
+        except OSError as problem:
+            raise SettingsProblem("agents.folder", file=place.shown(trash), why=why(problem)) from problem
+    return target
+
+
+def widening(before: AgentDefinition | None, after: AgentDefinition) -> tuple[str, ...]:
+    """The fields by which an agent may do more than before: what a model must not give to itself."""
+    old = before or AgentDefinition(after.name, "", "", "")
+    more = {
+        "asks_nothing": after.asks_nothing and not old.asks_nothing,
+        "permissions.allow": not set(after.rules.allow) <= set(old.rules.allow),
+        "permissions.ask": not set(old.rules.ask) <= set(after.rules.ask),
+        "permissions.deny": not set(old.rules.deny) <= set(after.rules.deny),
+        "folders": not set(after.folders) <= set(old.folders),
+        "key": after.key != old.key,
+    }
+    return tuple(name for name, wider in more.items() if wider)
+
+
+def _refuse_widening(before: AgentDefinition | None, after: AgentDefinition, by_person: bool) -> None:
+    if not by_person and (fields := widening(before, after)):
+        raise UsageProblem("agents.person_only", fields=", ".join(fields), file=after.shown)
+
+
+def _place(shelf: Shelf, level: AgentLevel) -> Place:
+    return shelf.project if level == "project" and shelf.project is not None else shelf.home
+
+
+def _named(shelf: Shelf, broken: Iterable[str], word: str) -> tuple[str, Place] | None:
+    """An agent whose file is invalid can be taken away by the name of its folder."""
+    if word not in broken:
+        return None
+    places = (shelf.project, shelf.home) if shelf.is_trusted else (shelf.home,)
+    return next(((word, place) for place in places if place and os.path.lexists(place.agent(word) / FILE)), None)
+
+
+def _free(folder: Path, name: str) -> Path:
+    path, number = folder / name, 2
+    while os.path.lexists(path):
+        path, number = folder / f"{name}_{number}", number + 1
+    return path
+
+
+def _checked(fields: Mapping[str, Any]) -> dict[str, Value | None]:
+    """The fields with values that can be written. Raises `UsageProblem` for an unknown one or a wrong kind of value."""
+    checked: dict[str, Value | None] = {}
+    for name, value in fields.items():
+        if name not in CHANGEABLE:
+            close = ", ".join(near(name, CHANGEABLE) or CHANGEABLE)
+            raise UsageProblem("agents.unknown_field", field=name, close=close)
+        if not _fits(name, value):
+            raise UsageProblem("agents.wrong_value", field=name)
+        checked[name] = tuple(cast("list[str]", value)) if isinstance(value, list) else value
+    return checked
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a value can stand in a file at all; what it means is for the reader of the file to say."""
+    match value:
+        case None:
+            return name not in TITLES
+        case bool():
+            return name in ("trace", "memory", "asks_nothing")
+        case str():
+            return name != "permissions" and (name in TITLES or "\n" not in value) and _is_encodable(value)
+        case dict():
+            parts = cast(JsonObject, value)
+            known = all(part in ("allow", "ask", "deny") for part in parts)
+            return name == "permissions" and known and all(map(_are_texts, parts.values()))
+        case _:
+            return name in ("tools", "skills", "folders") and _are_texts(value)
+
+
+def _are_texts(values: object) -> bool:
+    if not isinstance(values, list | tuple):
+        return False
+    items = cast("Sequence[object]", values)
+    return all(isinstance(item, str) and item.strip() and item.isprintable() for item in items)
+
+
+def _is_encodable(value: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" or char == "\0" for char in value)
+
+
+def _edited(text: str, fields: Mapping[str, Value | None], file: Path, place: Place) -> str:
+    """The text with all fields set. Raises `UsageProblem`, `SettingsProblem`."""
+    name = ""
+    try:
+        for name, value in fields.items():
+            text = _with_section(text, name, value) if name in TITLES else with_field(text, name, _joined(value))
+    except Invalid as problem:
+        raise UsageProblem(problem.key, **{"file": place.shown(file), "line": problem.line, **problem.values}) from None
+    except CannotEdit:
+        raise SettingsProblem("agents.cannot_edit", file=place.shown(file), field=name) from None
+    return text
+
+
+def _with_section(text: str, name: str, value: Value | None) -> str:
+    section = read_sections(text, read_header(text).body)[name]
+    told = "\n".join(lines_of(value)) if isinstance(value, str) else ""
+    if section.text == told:
+        return text
+    new = with_section(text, section, told, "\r\n" if "\r\n" in text else "\n")
+    if read_sections(new, read_header(new).body)[name].text != told:
+        raise UsageProblem("agents.not_told", field=name)
+    return new
+
+
+def _joined(value: Value | None) -> Value | None:
+    return {name: rules for name, rules in value.items() if rules} if isinstance(value, Mapping) else value
+
+
+def _read(text: str, name: str, place: Place, shelf: Shelf) -> AgentDefinition:
+    """What the new text says, before it is written. Raises `UsageProblem` with the line that is wrong."""
+    shown = place.shown(place.agent(name) / FILE)
+    if len(text.encode()) > MAX_BYTES:
+        raise UsageProblem("agents.too_big", file=shown, kilobytes=MAX_BYTES // 1000)
+    try:
+        return read_document(text, Origin(name, place.level, shown), shelf.outside).agent
+    except Invalid as problem:
+        raise UsageProblem(problem.key, **{"file": shown, "line": problem.line, **problem.values}) from None
+
+
+def _refuse_taken(agent: AgentDefinition, others: Iterable[AgentDefinition], but: str) -> None:
+    other = taken_by((each for each in others if each.name != but), agent.nickname)
+    if other is not None:
+        raise UsageProblem("agents.taken", name=agent.nickname, other=other.name, file=other.shown)
+
+
+def _write(path: Path, text: str, expected: os.stat_result | None, place: Place, file: Path | None = None) -> None:
+    shown = place.shown(file or path)
+    try:
+        if place.level == "project":
+            place.refuse_links(file or path)
+        real = Path(os.path.realpath(path.parent)) / path.name
+        replace_file(real, text.encode(), expected, 0o644 if place.level == "project" else 0o600)
+    except FileChanged as problem:
+        raise SettingsProblem("agents.changed", file=shown) from problem
+    except OSError as problem:
+        raise _as_error(problem, shown) from problem
+
+
+def _as_error(problem: OSError, shown: str) -> SettingsProblem:
+    notice = unreadable(problem, shown)
+    return SettingsProblem(notice.key, **notice.values)
