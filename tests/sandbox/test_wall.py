@@ -15,7 +15,7 @@ from maia.core.types import Reason
 from maia.sandbox import wall as module
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, git_folders, lay_out
-from maia.sandbox.wall import BubblewrapWall, WallFound, _hide, find_wall, hint_for
+from maia.sandbox.wall import BubblewrapWall, WallFound, find_wall, hint_for
 from tests.sandbox.running import in_brief, living, needs_bubblewrap, processes, shell
 
 WallName = Literal["bubblewrap", "landlock"]
@@ -355,6 +355,32 @@ def test_two_commands_behind_landlock_do_not_limit_maia_itself(launch: Path) -> 
     assert (launch.parent / "still").read_text() == "free"
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_place_that_changes_while_landlock_is_set_up_opens_nothing(
+    launch: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if landlock_version() == 0:
+        pytest.skip("this kernel has no Landlock")
+    place, secret = launch.parent / "notes.txt", launch.parent / ".aws"
+    open_file = os.open
+
+    def change(path: Any, *words: Any, **options: Any) -> int:
+        if path != place or place.is_symlink():
+            return open_file(path, *words, **options)
+        handle = open_file(path, *words, **options)
+        place.unlink()
+        place.symlink_to(secret)
+        if moment == "before":
+            os.close(handle)
+            return open_file(path, *words, **options)
+        return handle
+
+    monkeypatch.setattr(os, "open", change)
+    end = behind("landlock", places(launch), "echo runs; cat ~/.aws/credentials")
+    assert place.is_symlink()
+    assert (end.state, end.output.splitlines()[0], "a secret" in end.output) == ("exited", "runs", False)
+
+
 def test_a_hint_needs_the_words_of_a_wall(launch: Path) -> None:
     bwrap = BubblewrapWall("bwrap", places(launch))
     offline = BubblewrapWall("bwrap", places(launch, network=False))
@@ -400,11 +426,3 @@ def test_the_places_of_a_launch_folder_are_found(home: Path, launch: Path) -> No
 def test_a_false_git_file_opens_no_folder(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)
     assert git_folders(tmp_path) == ()
-
-
-def test_a_hidden_place_that_is_gone_meanwhile_does_not_come_into_being(tmp_path: Path) -> None:
-    gone, socket = tmp_path / "gone", tmp_path / "socket"
-    socket.touch()
-    assert _hide(gone) == []
-    assert _hide(socket) == ["--ro-bind", "/dev/null", str(socket)]
-    assert _hide(tmp_path) == ["--tmpfs", str(tmp_path)]

@@ -57,14 +57,13 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._output = output
         self._live = live
-        self._contained = start.confined.contained
         self._mark = start.mark
         self._pipe, write_end = os.pipe()
         try:
             with contextlib.suppress(OSError, AttributeError):
                 fcntl.fcntl(self._pipe, fcntl.F_SETPIPE_SZ, _READ)
             null = subprocess.DEVNULL
-            self._popen = begin(
+            self.begun = begin(
                 start.confined,
                 start.cwd,
                 start.env,
@@ -78,6 +77,8 @@ class Child:
             raise
         finally:
             os.close(write_end)
+        self._popen = self.begun.popen
+        self._held = ""
         self._pid = self._popen.pid
         self._pipe_name = f"pipe:[{os.fstat(self._pipe).st_ino}]"
         self._since = tree.start_of(self._pid)
@@ -132,12 +133,19 @@ class Child:
             if not self._drained.done():
                 self._drained.set_result(None)
             return
-        seen = self._output.feed(data)
-        if self._live is not None:
-            self._live.push(seen)
+        self.show(self._output.feed(data))
         if self._output.past_file:  # it prints for ever: leave the processor to others
             self._loop.remove_reader(self._pipe)
             self._pause = self._loop.call_later(_SLOW_READ, self._loop.add_reader, self._pipe, self._read)
+
+    def show(self, text: str) -> None:
+        """Show what it printed; what the wall says for itself, before the command runs, is held back."""
+        if self._live is None:
+            return
+        self._held += text
+        if self._held and self.begun.is_behind_wall:
+            self._live.push(self._held)
+            self._held = ""
 
     # What is done with it
 
@@ -160,7 +168,7 @@ class Child:
         With `keep` they go on, and what they still print is thrown away.
         """
         until = self._loop.time() + PIPE_GRACE
-        if await self._is_drained(PIPE_GRACE) and self._contained:
+        if await self._is_drained(PIPE_GRACE) and self.begun.contained:
             return 0
         left = await self._left(until)
         if left and not keep:
@@ -201,12 +209,13 @@ class Child:
             self._popen.wait(LEFTOVER_GRACE)
         self._over.cancel()
         self._drained.cancel()
+        self.begun.close()
         code = self._popen.returncode
         return 128 - code if code is not None and code < 0 else code or 0
 
     def _signal(self, what: signal.Signals) -> None:
         found = self._tree()
-        if not self._contained:
+        if not self.begun.contained:
             tree.send_group(self._pid, what)
             tree.signal_all(found, what)
         elif what == signal.SIGKILL:

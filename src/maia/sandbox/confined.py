@@ -12,12 +12,14 @@ from typing import Literal, Protocol
 class Confined:
     """A command behind a wall. `contained` says that whatever it starts ends with it.
 
-    `prepare` is called in the thread that starts the command, just before.
+    `prepare` is called in the thread that starts the command, just before. `told` says that the first word is
+    bubblewrap, which tells by a `Threshold` how far it came.
     """
 
     argv: Sequence[str]
     prepare: Callable[[], None] | None = None
     contained: bool = False
+    told: bool = False
 
 
 class Wall(Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -106,7 +107,7 @@ class LandlockWall:
             for path in _around(root, layout.hidden):
                 yield path, handled
         for device in _DEVICES:
-            yield Path(device), handled
+            yield Path(os.path.realpath(device)), handled
 
 
 def _around(root: Path, hidden: Sequence[Path]) -> Iterator[Path]:
@@ -130,13 +131,16 @@ def _around(root: Path, hidden: Sequence[Path]) -> Iterator[Path]:
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:
-    """Add a rule; a path that has gone meanwhile needs none."""
+    """Add a rule for what stands there now. A path that has gone meanwhile needs none, nor one that became a link."""
     try:
-        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return
     try:
-        if not path.is_dir():
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISLNK(mode):
+            return
+        if not stat.S_ISDIR(mode):
             rights &= _OF_FILES
         rule = struct.pack("=Qi", rights, handle)
         _call(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), ctypes.c_char_p(rule), ctypes.c_uint32(0))

@@ -16,8 +16,10 @@ from maia.core.runtime import ProgramGone, ProgramStart
 from maia.core.secret import Secret
 from maia.core.text import cut_middle
 from maia.sandbox import tree
-from maia.sandbox.start import begin
-from maia.sandbox.wall import WallFound
+from maia.sandbox.confined import Wall
+from maia.sandbox.start import Begun, begin
+from maia.sandbox.threshold import STARTS
+from maia.sandbox.wall import WallFound, last_words
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one line. Half a megabyte happens (Qwen Code); a line beyond this is no message."""
@@ -28,6 +30,7 @@ _INPUT_GRACE: Final = 0.5
 """Seconds in which a program may end by itself after its input ended."""
 _TERM_GRACE: Final = 2.0
 _POLL: Final = 0.02
+_SHORT_POLL: Final = 0.005
 _SHORTEST_SECRET: Final = 8
 
 
@@ -46,30 +49,57 @@ class PipedPrograms:
         if found.wall is None:
             reason = found.notice.values.get("reason", "") if found.notice else ""
             raise ToolProblem("runtime.no_wall", reason=reason)
-        confined = found.wall.confine(start.argv, start.folder)
         mark = os.urandom(8).hex()
-        env = {**start.env, tree.MARK: mark}
-        try:
-            pipe = subprocess.PIPE
-            popen = begin(confined, start.folder, env, stdin=pipe, stdout=pipe, stderr=pipe)
-        except (OSError, ValueError) as problem:
-            words = system_words(problem) if isinstance(problem, OSError) else str(problem)
-            raise ProgramGone("runtime.not_started", program=start.argv[0], problem=words) from None
-        program = PipedProgram(popen, mark, confined.contained, start.secrets)
-        await program.connect()
-        return program
+        said = ""
+        for _ in range(STARTS):
+            begun = _begin(found.wall, start, {**start.env, tree.MARK: mark})
+            if await _stands(begun):
+                program = PipedProgram(begun, mark, start.secrets)
+                await program.connect()
+                return program
+            said = _given_up(begun)
+        raise ProgramGone("runtime.not_started", program=start.argv[0], problem=said)
+
+
+def _begin(wall: Wall, start: ProgramStart, env: Mapping[str, str]) -> Begun:
+    pipe = subprocess.PIPE
+    try:
+        confined = wall.confine(start.argv, start.folder)
+        return begin(confined, start.folder, env, stdin=pipe, stdout=pipe, stderr=pipe)
+    except (OSError, ValueError) as problem:
+        words = system_words(problem) if isinstance(problem, OSError) else str(problem)
+        raise ProgramGone("runtime.not_started", program=start.argv[0], problem=words) from None
+
+
+async def _stands(begun: Begun) -> bool:
+    """Wait until the wall stands; False when it could not be put up: then the program has not been started."""
+    try:
+        while begun.popen.poll() is None:
+            if begun.is_behind_wall:
+                return True
+            await asyncio.sleep(_SHORT_POLL)
+    except asyncio.CancelledError:
+        _given_up(begun)
+        raise
+    return begun.is_behind_wall
+
+
+def _given_up(begun: Begun) -> str:
+    """End what is only a wall yet; returns why it could not be put up."""
+    begun.popen.kill()
+    _, said = begun.popen.communicate()
+    begun.close()
+    return last_words(said.decode("utf-8", "replace"), begun.popen.returncode)
 
 
 class PipedProgram:
     """A started program (`core.runtime.ProgramProcess`)."""
 
-    def __init__(
-        self, popen: subprocess.Popen[bytes], mark: str, contained: bool, secrets: Mapping[str, Secret]
-    ) -> None:
-        self._popen = popen
+    def __init__(self, begun: Begun, mark: str, secrets: Mapping[str, Secret]) -> None:
+        self._begun = begun
+        self._popen = begun.popen
         self._mark = mark
-        self._contained = contained
-        self._since = tree.start_of(popen.pid)
+        self._since = tree.start_of(self._popen.pid)
         self._masks = [
             (value.reveal().encode(), f"[{name}]".encode())
             for name, value in secrets.items()
@@ -163,6 +193,7 @@ class PipedProgram:
             self._listening.cancel()
         with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel: even SIGKILL waits
             self._popen.wait(_INPUT_GRACE)
+        self._begun.close()
 
     def _tree(self) -> list[tree.Process]:
         return tree.started_by(self._popen.pid, self._since, self._mark)
@@ -170,7 +201,7 @@ class PipedProgram:
     def _signal(self, what: signal.Signals) -> None:
         """The wall's own process is spared a SIGTERM, so that what runs behind it can end well."""
         found = self._tree()
-        spared = self._popen.pid if self._contained and what != signal.SIGKILL else 0
+        spared = self._popen.pid if self._begun.contained and what != signal.SIGKILL else 0
         if not spared and self._popen.returncode is None:
             tree.send_group(self._popen.pid, what)
         tree.signal_all([process for process in found if process.pid != spared], what)

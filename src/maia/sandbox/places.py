@@ -156,7 +156,7 @@ def lay_out(places: Places) -> Layout:
     writable = tuple(dict.fromkeys((*roots, *git, *_existing(places.temporary), *caches)))
     inside = (
         *(root / part for root in roots for part in _OWN_PARTS),
-        *(folder / part for one in git for folder in (one, *one.glob("modules/*")) for part in _GIT_PARTS),
+        *(folder / part for one in git for folder in (one, *_matching(one, "modules/*")) for part in _GIT_PARTS),
         *(places.home / name for name in START_FILES),
     )
     own = places.home / ".maia"
@@ -176,13 +176,21 @@ def _secret_places(home: Path) -> Iterator[Path]:
     yield home / ".maia"
     yield from map(Path, DOORS_OUT)
     for pattern in DOORS_IN_TMP:
-        yield from Path("/tmp").glob(pattern)
+        yield from _matching(Path("/tmp"), pattern)
 
 
 def _agents(named: Path | None) -> Iterator[Path]:
-    yield from Path("/tmp").glob(_AGENTS_IN_TMP)
+    yield from _matching(Path("/tmp"), _AGENTS_IN_TMP)
     if named is not None:
         yield named
+
+
+def _matching(folder: Path, pattern: str) -> Iterator[Path]:
+    """A folder that goes while it is read holds nothing more."""
+    try:
+        yield from folder.glob(pattern)
+    except OSError:
+        return
 
 
 def _existing(paths: Iterable[Path]) -> Iterator[Path]:

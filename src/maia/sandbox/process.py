@@ -18,7 +18,8 @@ from maia.sandbox.child import Child, Live, Start
 from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.environment import command_environment, hide_own_environment
 from maia.sandbox.output import Output
-from maia.sandbox.wall import WallFound, hint_for
+from maia.sandbox.threshold import STARTS
+from maia.sandbox.wall import WallFound, hint_for, last_words
 
 _LONGEST_ARGUMENT: Final = 120_000
 """Bytes of one argument that Linux takes, with a margin (MAX_ARG_STRLEN is 131,072)."""
@@ -108,17 +109,24 @@ class LocalProcesses:
         return await self.run(Job(argv, cwd, timeout, max_chars, on_output, env, sandboxed))
 
     async def run(self, job: Job) -> ProcessEnd:
-        """Run a job to its end. Cancelling stops the tree first, then raises `asyncio.CancelledError`."""
-        loop = asyncio.get_running_loop()
+        """Run a job to its end. Cancelling stops the tree first, then raises `asyncio.CancelledError`.
+
+        Where a place came, went or changed its kind while the wall was put up, it is put up again with what is there
+        now; at last the end is `not_started`. A command that was started is never started again.
+        """
         wall = await self._wall() if job.sandboxed else None
-        began = loop.time()
+        return await self._attempt(job, wall, asyncio.get_running_loop().time(), STARTS - 1)
+
+    async def _attempt(self, job: Job, wall: Wall | None, began: float, more: int) -> ProcessEnd:
+        """Start the job and see it to its end; where the wall could not be put up, at most `more` times again."""
+        loop = asyncio.get_running_loop()
         output = Output(job.max_chars, self._saved_outputs if job.save else None)
         live = Live(job.on_output) if job.on_output is not None else None
         try:
             with _script(job.argv) as (argv, handles):
                 child = Child(self._start(job, argv, handles, wall), output, live)
         except (OSError, ValueError) as problem:
-            return ProcessEnd("not_started", None, "", 0, None, loop.time() - began, _words(problem))
+            return _not_started(_words(problem), loop.time() - began)
         leftovers = 0
         code = 0
         try:
@@ -132,11 +140,14 @@ class LocalProcesses:
             raise
         finally:
             code = child.close()
-            rest = output.finish()
+            child.show(output.finish())
             if live is not None:
-                live.push(rest)
                 live.close()
         ended_itself = state == "exited"
+        if ended_itself and not child.begun.is_behind_wall and more:
+            return await self._attempt(job, wall, began, more - 1)
+        if ended_itself and (not child.begun.is_behind_wall or child.begun.is_refused):
+            return _not_started(last_words(output.text, code), loop.time() - began)
         return ProcessEnd(
             state,
             code if ended_itself else None,
@@ -193,6 +204,10 @@ async def _stop_whatever_comes(child: Child) -> None:
     except asyncio.CancelledError:
         stopping.cancel()
         child.kill()
+
+
+def _not_started(problem: str, duration: float) -> ProcessEnd:
+    return ProcessEnd("not_started", None, "", 0, None, duration, problem)
 
 
 def _words(problem: OSError | ValueError) -> str:

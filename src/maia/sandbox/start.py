@@ -6,11 +6,37 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from maia.sandbox.confined import Confined
+from maia.sandbox.threshold import Threshold
 
 Handle = int | None
 """An open file's number, or what `subprocess` takes in its place."""
+
+
+class Begun:
+    """A started process; `close` it when it has ended."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], contained: bool, threshold: Threshold | None) -> None:
+        self.popen: Final = popen
+        self.contained: Final = contained
+        self._threshold = threshold
+
+    @property
+    def is_behind_wall(self) -> bool:
+        """Whether its wall stands; False once it has ended: what should run in it has never been started."""
+        return self._threshold is None or self._threshold.is_passed
+
+    @property
+    def is_refused(self) -> bool:
+        """Once it has ended and been waited for: whether the wall stood but could not execute what should run in it."""
+        threshold = self._threshold
+        return threshold is not None and (self.popen.returncode or 0) > 0 and not threshold.is_executed
+
+    def close(self) -> None:
+        if self._threshold is not None:
+            self._threshold.close()
 
 
 def begin(
@@ -22,27 +48,37 @@ def begin(
     stdout: Handle,
     stderr: Handle,
     handles: tuple[int, ...] = (),
-) -> subprocess.Popen[bytes]:
+) -> Begun:
     """Start it without a terminal to ask on; it gets the open files `handles`. Raises OSError and ValueError.
 
     Where nothing must be put on a thread first, the calling one starts it, which has to live as long as the process
     may: bubblewrap dies with its parent, and to the kernel that is the thread, not the program (prctl(2),
     PR_SET_PDEATHSIG).
     """
+    threshold = Threshold() if confined.told else None
+    options, told = ((), ()) if threshold is None else (threshold.options, threshold.handles)
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            confined.argv,
+            (*confined.argv[:1], *options, *confined.argv[1:]),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=cwd,
             env=env,
             start_new_session=True,
-            pass_fds=handles,
+            pass_fds=(*handles, *told),
         )
 
-    return start() if confined.prepare is None else _in_thread(confined.prepare, start)
+    try:
+        popen = start() if confined.prepare is None else _in_thread(confined.prepare, start)
+    except BaseException:
+        if threshold is not None:
+            threshold.close()
+        raise
+    if threshold is not None:
+        threshold.leave()
+    return Begun(popen, confined.contained, threshold)
 
 
 def _in_thread(prepare: Callable[[], None], start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:

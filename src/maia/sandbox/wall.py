@@ -15,6 +15,7 @@ from maia.core.types import Reason
 from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, lay_out
+from maia.sandbox.threshold import Threshold
 
 Mode: TypeAlias = Literal["auto", "required", "off"]
 """The setting `sandbox`: use a wall where one works; refuse to run without one; use none."""
@@ -52,20 +53,27 @@ class BubblewrapWall:
         return self.places.network
 
     def confine(self, argv: Sequence[str], cwd: Path, /) -> Confined:
-        return Confined((*self._base(), *_mounts(lay_out(self.places)), "--chdir", str(cwd), "--", *argv), None, True)
+        words = (*self._base(), *_mounts(lay_out(self.places)), "--chdir", str(cwd), "--", *argv)
+        return Confined(words, contained=True, told=True)
 
     def problem(self) -> str | None:
         """Try it once: why it does not work here (no user namespaces, an AppArmor rule, a container), or None."""
+        threshold = Threshold()
         try:
             tried = subprocess.run(
-                (*self._base(), "--", "true"), stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS
+                (*self._base(), *threshold.options, "--", "true"),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PROBE_SECONDS,
+                pass_fds=threshold.handles,
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             return str(problem)
+        finally:
+            threshold.close()
         if tried.returncode == 0:
             return None
-        said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
-        return said[-1] if said else f"exit code {tried.returncode}"
+        return last_words(tried.stderr.decode("utf-8", "replace"), tried.returncode)
 
     def _base(self) -> Sequence[str]:
         options = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--unshare-ipc"]
@@ -77,23 +85,31 @@ class BubblewrapWall:
         return (self.program, *options, "--die-with-parent")
 
 
+def last_words(said: str, code: int) -> str:
+    """Why bubblewrap itself failed: its last line, or its exit code where it said nothing."""
+    lines = said.strip().splitlines()
+    return lines[-1] if lines else f"bwrap: exit code {code}"
+
+
 def _mounts(layout: Layout) -> list[str]:
     """One option a place, parents before what lies in them; on the same place the later kind wins."""
     kinds = (
         [(path, ["--bind", str(path), str(path)]) for path in layout.writable]
         + [(path, ["--ro-bind", str(path), str(path)]) for path in layout.read_only]
-        + [(path, _hide(path)) for path in layout.hidden if path not in layout.writable]
+        + [(path, _hide(path, layout)) for path in layout.hidden if path not in layout.writable]
         + [(path, ["--ro-bind", str(path), str(path)]) for path in layout.shown if path not in layout.writable]
     )
     ordered = sorted(kinds, key=lambda kind: len(kind[0].parts))
     return [word for _, options in ordered for word in options]
 
 
-def _hide(path: Path) -> list[str]:
-    if path.is_dir():
-        return ["--tmpfs", str(path)]
-    # What is gone meanwhile needs no hiding; bound over, it would come into being as a file on the real disk.
-    return ["--ro-bind", "/dev/null", str(path)] if path.exists() else []
+def _hide(path: Path, layout: Layout) -> list[str]:
+    """Mount over a place. One that has gone meanwhile bubblewrap would make, on the disk where that can be written.
+
+    So there the place is first bound to itself, which fails if it has gone, and the places are looked at again.
+    """
+    there = ["--ro-bind", str(path), str(path)] if any(map(path.is_relative_to, layout.writable)) else []
+    return [*there, *(("--tmpfs",) if path.is_dir() else ("--ro-bind", "/dev/null")), str(path)]
 
 
 def find_wall(mode: Mode, places: Places, *, which: Callable[[str], str | None] = shutil.which) -> WallFound:
