@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from maia.app.keyguard import guarded, why_refused
-from maia.core.types import Reason
+from maia.app.keyguard import guarded
 from maia.llm.endpoints import configured
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, fake
 
@@ -44,11 +43,3 @@ def test_a_gateway_gets_what_it_is_given() -> None:
 def test_no_notice_holds_a_key() -> None:
     env = {"OPENAI_API_KEY": ANTHROPIC}
     assert ANTHROPIC not in repr(guarded(configured({}, env), env))
-
-
-def test_a_refused_key_of_the_right_family_is_pointed_to_its_other_region() -> None:
-    (endpoint,) = configured({}, {"MINIMAX_API_KEY": MINIMAX}).endpoints
-    values = {"provider": "minimax", "host": "api.minimax.io", "other": "api.minimaxi.com"}
-    assert why_refused(endpoint) == Reason("keys.code.try_other_region", values)
-    (endpoint,) = configured({}, {"ANTHROPIC_API_KEY": ANTHROPIC}).endpoints
-    assert why_refused(endpoint) is None

@@ -76,6 +76,12 @@ def test_what_holds_a_text_with_keys_leaves_it_out_of_its_repr() -> None:
     assert open_ones == []
 
 
+def test_a_key_with_bearer_before_it_is_known_again_where_an_address_belongs() -> None:
+    token = "FAKE" * 6
+    seen = look_up(Request((process_layer({"ANTHROPIC_API_KEY": f"Bearer {token}", "ANTHROPIC_BASE_URL": token}),)))
+    assert token.lower() not in repr(seen).lower()
+
+
 def test_warnings_are_logged_as_codes(caplog: pytest.LogCaptureFixture) -> None:
     token = fake("sk-cp-")
     with caplog.at_level(logging.DEBUG, "maia.credentials"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from maia.core.providers import BY_NAME, PROVIDERS
 from maia.core.secret import Secret
-from maia.credentials.explain import after_refusal
+from maia.credentials.explain import after_refusal, at_wrong_host
 from maia.credentials.prefixes import RULES, detect
 from maia.credentials.providers import place_of
 from tests.credentials.made import ANTHROPIC, MINIMAX, ZAI, codes, error, fake, hex_key, vote
@@ -210,7 +210,14 @@ def test_signals_say_who_named_whom() -> None:
         (MINIMAX, "https://api.minimax.io/anthropic", "TRY_OTHER_REGION", "api.minimaxi.com"),
         (MINIMAX, "https://api.minimaxi.com/anthropic", "TRY_OTHER_REGION", "api.minimax.io"),
         (ZAI, "https://api.z.ai/api/paas/v4", "TRY_OTHER_REGION", "bigmodel.cn"),
+        (MINIMAX, "https://api.minimax.com/anthropic", "TRY_OTHER_REGION", "api.minimax.io"),
         (ANTHROPIC, "https://api.openai.com/v1", "KEY_OF_ANOTHER", "api.anthropic.com"),
+        (ANTHROPIC, "https://llm.example.org", "KEY_AT_GATEWAY", "api.anthropic.com"),
+        (fake("sk-ant-admin01-", 60), "https://api.anthropic.com", "ADMIN_KEY", ""),
+        (fake("sk-lf-", 30), "https://api.openai.com/v1", "NOT_AN_LLM_KEY", ""),
+        ("sk-ant-api03-***", "https://api.anthropic.com", "MASKED_TOKEN", ""),
+        ("sk-ant-api03-", "https://api.anthropic.com", "TRUNCATED_TOKEN", ""),
+        (fake("sk-ant-api03-", 20), "https://api.anthropic.com", "TOKEN_TOO_SHORT", ""),
     ],
 )
 def test_a_refused_key_is_explained(token: str, url: str, code: str, says: str) -> None:
@@ -222,7 +229,16 @@ def test_a_refused_key_is_explained(token: str, url: str, code: str, says: str) 
 
 def test_a_refused_key_at_its_only_host_is_simply_not_valid() -> None:
     assert after_refusal(Secret(ANTHROPIC), "https://api.anthropic.com") is None
-    assert after_refusal(Secret(ANTHROPIC), "https://llm.example.org") is None
+    assert after_refusal(Secret("FAKE-gateway-key"), "https://llm.example.org") is None
+
+
+def test_where_nobody_answers_a_sure_key_tells_which_host_was_meant() -> None:
+    typo = at_wrong_host(Secret(MINIMAX), "https://api.minimaxi.cm/anthropic")
+    assert typo is not None
+    assert (typo.code, typo.values["own"]) == ("KEY_AT_GATEWAY", "api.minimax.io")
+    assert at_wrong_host(Secret(MINIMAX), "https://api.minimaxi.com/anthropic") is None
+    assert at_wrong_host(Secret(MINIMAX), "http://127.0.0.1:9/anthropic") is None
+    assert at_wrong_host(Secret("FAKE-gateway-key"), "https://llm.example.org") is None
 
 
 # No input pairs a known provider's key with another's host ------------------------------------------------------------

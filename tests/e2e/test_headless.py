@@ -211,6 +211,7 @@ def test_the_json_object_has_the_fields_that_scripts_rely_on(place: Place) -> No
         "toolCalls": 0,
         "session": "",
         "failure": None,
+        "message": None,
     }
 
 

@@ -125,3 +125,12 @@ def test_a_program_gets_a_key_of_openrouter_only_where_its_setting_allows_it() -
     ]
     allowed = env | {"MAIA_ALLOW_OPENROUTER": "1"}
     assert without_blocked(BY_NAME["opencode"], allowed) == (allowed, ())
+
+
+def test_a_key_that_a_programs_server_refuses_is_explained_by_its_shape(place: Place) -> None:
+    place.env |= {"OPENAI_API_KEY": "sk-proj-" + "FAKE" * 20, "OPENAI_BASE_URL": "https://gateway.example.org/v1"}
+    ran = maia(place, "auth", "--runtime", "qwen", "-p", "hi", "--lang", "en", "--output-format", "json")
+    assert (ran.code, ran.json["failure"]["kind"]) == (1, "auth")
+    values = ran.json["failure"]["why"]["values"]
+    assert (values["provider"], values["host"], values["own"]) == ("openai", "gateway.example.org", "api.openai.com")
+    assert "FAKE" not in ran.out + ran.err

@@ -7,15 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from maia.core.events import Notice
-from maia.core.types import Reason
-from maia.credentials.explain import after_refusal
 from maia.credentials.find import is_on
 from maia.credentials.signals import Ballot, Policy
 from maia.credentials.vote import ALLOW_MISMATCH, ALLOW_OPENROUTER, resolve
 from maia.llm.endpoint import Endpoint
 from maia.llm.endpoints import Configured
 
-_REFUSED: Final = ("TOKEN_URL_CONFLICT", "OPENROUTER_BLOCKED")
+_REFUSED: Final = ("TOKEN_URL_CONFLICT", "OPENROUTER_BLOCKED", "NOT_AN_API_KEY")
 """For which a key is sent nowhere. What else is odd about it, its server will say."""
 
 
@@ -38,13 +36,6 @@ def guarded(found: Configured, env: Mapping[str, str]) -> Configured:
         else:
             notices.append(conflict)
     return replace(found, endpoints=tuple(kept), notices=tuple(notices))
-
-
-def why_refused(endpoint: Endpoint) -> Reason | None:
-    """What an endpoint's key that was refused may be instead, as far as its shape and the host tell."""
-    target = endpoint.target
-    problem = after_refusal(target.key, target.base_url) if target and target.key else None
-    return Reason(problem.words, problem.values) if problem else None
 
 
 def _conflict(endpoint: Endpoint, policy: Policy) -> Notice | None:

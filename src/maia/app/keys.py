@@ -231,7 +231,8 @@ def _target(found: Resolution) -> Endpoint | None:
 
 
 def _check_failed(ground: KeyGround, found: Resolution, failure: Failure) -> int:
-    why = after_refusal(found.key, found.base_url) if failure.kind == "auth" and found.key else None
+    refused_key = found.key if failure.kind == "auth" else None
+    why = after_refusal(refused_key, found.base_url, found.source) if refused_key else None
     what = ground.say(f"failure.{failure.kind}", host=found.host, status=failure.status, model="")
     if ground.options.as_json:
         row: JsonObject = {"provider": found.provider, "host": found.host, "ok": False, "models": 0}
@@ -241,6 +242,8 @@ def _check_failed(ground: KeyGround, found: Resolution, failure: Failure) -> int
         print(visible(ground.say("keys.check_failed", host=found.host, what=what)), file=sys.stderr)
         for line in told([why] if why else [], ground.say):
             print(line, file=sys.stderr)
+        if why and ground.say.has(f"{why.words}.fix"):
+            print("→ " + visible(ground.say(f"{why.words}.fix", **why.values)), file=sys.stderr)
     return 1
 
 

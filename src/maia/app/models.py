@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from maia.app.memory import Remembered
+from maia.app.refusals import ExplainingWire, explaining
 from maia.core.errors import ModelFailed, NotConfigured
 from maia.core.events import Notice
 from maia.core.ports import Say, Wire
@@ -26,6 +27,9 @@ from maia.settings import Settings
 if TYPE_CHECKING:
     from maia.llm.doctor import Check
     from maia.llm.open import OpenWire
+
+
+_get_json: Final = explaining(get_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class EndpointModels:
 
     async def rows(self) -> tuple[list[JsonObject], tuple[tuple[str, Failure], ...]]:
         """One JSON row a model (`maia models --json`), and the servers that did not say."""
-        listing = await list_all((await self._endpoints()).endpoints, get_json)
+        listing = await list_all((await self._endpoints()).endpoints, _get_json)
         failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
         return [model_row(model) for model in listing.models], failures
 
@@ -151,8 +155,7 @@ class EndpointModels:
         checks: list[Check] = []
         try:
             for endpoint in (point for point in found.endpoints if point.target is not None):
-                checks += await check_endpoint(endpoint, get_json, lambda point: self._wire(point.name))
-                checks += self._why_refused(endpoint, checks)
+                checks += await check_endpoint(endpoint, _get_json, lambda point: self._wire(point.name))
         finally:
             await self.close()
         return checks
@@ -170,16 +173,6 @@ class EndpointModels:
         if self._found is None:
             self._found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
         return self._found
-
-    def _why_refused(self, endpoint: Endpoint, checks: Sequence[Check]) -> Iterator[Check]:
-        """What a refused key's shape says about it: another provider's, or of another region."""
-        if not any(row.endpoint == endpoint.name and row.name == "key" and row.state == "fail" for row in checks):
-            return
-        from maia.app.keyguard import why_refused
-        from maia.llm.doctor import Check
-
-        if reason := why_refused(endpoint):
-            yield Check(endpoint.name, "key", "warn", reason)
 
     def _guarded(self, found: Configured) -> Configured:
         """Without endpoints whose key is another provider's; keys that stay on this machine need no look."""
@@ -199,7 +192,7 @@ class EndpointModels:
         Raises `ModelFailed` when every server failed, unless the wanted model needs none.
         """
         found = await self._endpoints()
-        listing = await list_all(found.endpoints, get_json)
+        listing = await list_all(found.endpoints, _get_json)
         for model in listing.models:
             self._infos[model.provider, model.id] = model
         if listing.failures and all(model.is_built_in for model in listing.models):
@@ -237,7 +230,8 @@ class EndpointModels:
             else:
                 from maia.llm.open import open_wire
 
-                self._wires[provider] = open_wire(endpoint.target)
+                wire = open_wire(endpoint.target)
+                self._wires[provider] = ExplainingWire(wire, endpoint) if endpoint.target.key else wire
         return self._wires[provider]
 
     async def _described(self, bound: Bound) -> ModelInfo:

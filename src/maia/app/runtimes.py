@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from maia import __version__
 from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
-from maia.core.runtime import OWN_MODEL, ProgramStart, Runtime
+from maia.core.runtime import OWN_MODEL, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
 from maia.core.secret import Secret
 from maia.core.types import ChosenBy, Cost, Effort, Reason, Usage
 from maia.engine.context import Window
@@ -105,6 +105,34 @@ class ProgramModels:
         return Bound(self._model, self._program.name, None, why, runtime=self._runtime)
 
 
+class ExplainingRuntime:
+    """A program whose refused key is explained by its shape and by where the program sends it."""
+
+    def __init__(self, runtime: Runtime, program: Program, env: Mapping[str, str]) -> None:
+        self._runtime = runtime
+        self._program = program
+        self._env = env
+
+    @property
+    def name(self) -> str:
+        return self._runtime.name
+
+    async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+        end = await self._runtime.turn(task, desk)
+        if end.failure is None or end.failure.kind != "auth":
+            return end
+        from maia.app.refusals import explained_key
+
+        for name, url, _ in sent_keys(self._program, self._env):
+            failure = explained_key(end.failure, Secret(self._env[name]), url, name)
+            if failure.why is not None:
+                return replace(end, failure=failure)
+        return end
+
+    async def aclose(self) -> None:
+        await self._runtime.aclose()
+
+
 def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
     """The program of that name. Raises `UsageProblem` for an unknown one, `NotConfigured` for one that is absent."""
     program = named(name)
@@ -122,7 +150,7 @@ def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
         env=env,
         version=__version__,
     )
-    return ProgramModels(program, runtime, model, notices)
+    return ProgramModels(program, ExplainingRuntime(runtime, program, env), model, notices)
 
 
 def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:
@@ -147,19 +175,25 @@ def guard_keys(program: Program, env: Mapping[str, str]) -> None:
     Without an address of its own, a program sends a key to the company after which the key's variable is named.
     """
     from maia.app.keyguard import policy_of
-    from maia.credentials.providers import usual_address
     from maia.credentials.signals import Ballot
     from maia.credentials.vote import resolve
 
-    base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), "")
-    for name in program.key_vars:
-        url, told = (env[base], base) if base else (usual_address(name), name)
-        if not env.get(name) or not url:
-            continue
+    for name, url, told in sent_keys(program, env):
         vote = resolve(Ballot(Secret(env[name]), base_url=url, base_url_from=told, policy=policy_of(env)))
         for problem in vote.problems:
             if problem.code == "TOKEN_URL_CONFLICT" and problem.level == "fail":
                 raise UsageProblem(problem.words, **problem.values)
+
+
+def sent_keys(program: Program, env: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """The variables of the keys that it gets, the address each goes to, and what says so. Of some, nobody knows."""
+    from maia.credentials.providers import usual_address
+
+    base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), "")
+    for name in program.key_vars:
+        url, told = (env[base], base) if base else (usual_address(name), name)
+        if env.get(name) and url:
+            yield name, url, told
 
 
 # `maia doctor` ------------------------------------------------------------------------------------------------------

@@ -221,7 +221,8 @@ class Failure:
 
     `host` is the server spoken to, `status` its HTTP status, `code` its own machine code, `provider_text` its words
     (secrets removed), `retry_after` the seconds it asked to wait. Where a `cause` stands, the server said nothing:
-    `code` and `provider_text` are then those of the system.
+    `code` and `provider_text` are then those of the system. `why` is what is known here beside the server's words: that
+    the key has the shape of another provider's, or of another region.
     """
 
     kind: FailureKind
@@ -231,6 +232,7 @@ class Failure:
     provider_text: str = ""
     retry_after: float | None = None
     cause: FailureCause | None = None
+    why: Reason | None = None
 
 
 Outcome: TypeAlias = Literal[

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from maia.core.providers import BY_NAME
+from maia.core.providers import BY_NAME, PROVIDERS
 from maia.core.secret import Secret
 from maia.core.types import JsonObject
 from maia.credentials.find import Request, find
 from maia.credentials.prefixes import NONE, Detection, detect
 from maia.credentials.problems import Problem, info, warn
-from maia.credentials.providers import default_place, place_of
+from maia.credentials.providers import Place, default_place, place_of
 from maia.credentials.signals import Ballot, Policy
 from maia.credentials.sources import Layer
 from maia.credentials.vote import Resolution, resolve
@@ -90,37 +90,62 @@ def listed(layers: tuple[Layer, ...]) -> Iterator[Listed]:
 # After a refusal ------------------------------------------------------------------------------------------------------
 
 
-def after_refusal(token: Secret, base_url: str) -> Problem | None:
-    """Why a server may have answered 401: the key's shape and the host do not belong together, or its region is wrong.
+def after_refusal(token: Secret, base_url: str, variable: str = "") -> Problem | None:
+    """Why a server may have refused a key (401): what the vote over key and address says of it, with its remedy.
 
-    None when nothing speaks for either; the key is then simply not valid. Pure.
+    The key is no key that can ask a model; or it looks like another provider's, or its region is another one; or it may
+    be cut. None when nothing speaks for any of these; the key is then simply not valid. Pure.
     """
-    detection, place = detect(token.reveal()), place_of(base_url)
-    if place is None or place.provider is None or detection.error:
+    found = resolve(Ballot(token, variable, base_url=base_url, policy=Policy(allow_openrouter=True)))
+    if found.detection.error:
+        return next(problem for problem in found.problems if problem.code == found.detection.error.code)
+    place = place_of(base_url)
+    if place is None:
         return None
-    kin = place.provider.kin
-    family = [provider for provider in BY_NAME.values() if provider.kin == detection.provider]
-    if detection.confidence == "exact" and family and kin != detection.provider:
-        own = default_place(family[0])
-        return warn("KEY_OF_ANOTHER", provider=family[0].name, host=place.host, own=own.host if own else family[0].name)
-    others = _other_regions(kin, place.host, place.region) if kin in detection.candidates else ""
-    return info("TRY_OTHER_REGION", provider=kin, host=place.host, other=others) if others else None
+    about = _of_another(found, place) or _of_another_region(found, place)
+    return about or next((problem for problem in found.problems if problem.code == "TOKEN_TOO_SHORT"), None)
 
 
-def _other_regions(kin: str, host: str, region: str) -> str:
-    """The hosts of the same family for another region."""
-    own = {p.base_url for p in BY_NAME.values() if p.kin == kin and p.region != region and p.base_url}
-    places = [place_of(url) for url in own]
-    hosts = {place.host for place in places if place}
-    domains = {
-        domain.name
-        for provider in BY_NAME.values()
-        if provider.kin == kin
+def at_wrong_host(token: Secret, base_url: str) -> Problem | None:
+    """What may be wrong where no server answers: the key has a home, and this host is not known there. Pure."""
+    place, found = place_of(base_url), detect(token.reveal())
+    if place is None or place.is_loopback or found.error:
+        return None
+    known = place.provider is not None and place.documented
+    return None if known else _of_another(resolve(Ballot(token, base_url=base_url)), place)
+
+
+def _of_another(found: Resolution, place: Place) -> Problem | None:
+    """The key's shape, where it is sure, names somebody else than the host does."""
+    family = [provider for provider in PROVIDERS if provider.kin == found.detection.provider]
+    owner = place.provider
+    if found.detection.confidence != "exact" or not family or (owner and owner.kin == family[0].kin):
+        return None
+    usual = default_place(family[0])
+    values = {"provider": family[0].name, "host": place.host, "own": usual.host if usual else family[0].name}
+    named = [*family[0].key_vars, *family[0].shared_vars]
+    values["variable"] = "CLAUDE_CODE_OAUTH_TOKEN" if found.detection.kind == "oauth" else named[0]
+    return warn("KEY_OF_ANOTHER", **values) if owner else info("KEY_AT_GATEWAY", **values)
+
+
+def _of_another_region(found: Resolution, place: Place) -> Problem | None:
+    """The family has other places with keys of their own."""
+    owner = place.provider
+    if owner is None or owner.kin not in found.detection.candidates:
+        return None
+    elsewhere = [
+        (provider, domain)
+        for provider in PROVIDERS
+        if provider.kin == owner.kin
         for domain in provider.domains
-        if domain.documented and domain.region and domain.region != region
-    }
-    missing = {name for name in domains if not any(h == name or h.endswith(f".{name}") for h in hosts)}
-    return ", ".join(sorted((hosts | missing) - {host}))
+        if domain.documented and domain.region and (domain.region != place.region or not place.documented)
+    ]
+    if not elsewhere:
+        return None
+    addresses = [domain.base_url or provider.base_url for provider, domain in elsewhere]
+    hosts = [there.host for there in map(place_of, addresses) if there]
+    values = {"provider": owner.name, "host": place.host, "variable": owner.base_var}
+    return info("TRY_OTHER_REGION", **values, other=", ".join(hosts), url=addresses[0])
 
 
 def suggested_variable(found: Resolution) -> str | None:

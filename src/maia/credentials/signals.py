@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from maia.core.providers import Provider
 from maia.core.secret import Secret
-from maia.credentials.prefixes import Detection, detect
+from maia.credentials.prefixes import Detection, clean_token, detect
 from maia.credentials.problems import Problem, fail, info, warn
 from maia.credentials.providers import Place, by_hint, own_vars, place_of, shared_vars
 
@@ -103,7 +103,7 @@ def _place(ballot: Ballot, problems: list[Problem]) -> Place | None:
     if not text:
         return None
     place = place_of(text)
-    secret = ballot.token.reveal().strip()
+    secret = _bare(ballot)
     if place is None or "?" in place.url.target or (secret and secret in text) or _holds_key(place):
         problems.append(fail("BAD_BASE_URL", origin=ballot.base_url_from))
         return None
@@ -114,6 +114,12 @@ def _place(ballot: Ballot, problems: list[Problem]) -> Place | None:
     if place.url.scheme == "http" and not place.is_loopback:
         problems.append(warn("KEY_IN_CLEAR", host=place.host))
     return place
+
+
+def _bare(ballot: Ballot) -> str:
+    """The key without what came along, so that it is found wherever else somebody put it."""
+    raw = ballot.token.reveal()
+    return clean_token(raw).text or raw.strip()
 
 
 def _holds_key(place: Place) -> bool:
@@ -141,7 +147,7 @@ def _shown(ballot: Ballot) -> str:
     if "://" in text:
         place = place_of(text)
         text = place.host if place else ""
-    secret = ballot.token.reveal().strip().lower()
+    secret = _bare(ballot).lower()
     is_word = re.fullmatch(r"[a-z0-9._-]{1,40}", text) and not (secret and (secret in text or text in secret))
     is_key = detect(ballot.hint).confidence != "none" or detect(text).confidence != "none"
     return text if text in by_hint() or (is_word and not is_key) else f"…({len(ballot.hint)})"

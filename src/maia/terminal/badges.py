@@ -57,17 +57,19 @@ def error_lines(error: MaiaError, look: Look, say: Words) -> list[Line]:
 def failure_lines(failure: Failure, look: Look, say: Words) -> list[Line]:
     """A failed model call: what happened with the HTTP status, the server's own words quoted, what to do (§10)."""
     rows = badge_lines("fail", failure_title(failure, say), look)
-    host = clean_row(failure.host)
     why = failure_reason(failure, say)
     if why:
         rows += detail_lines(why, look)
-    return rows + detail_lines("→ " + say(_failure_fix(failure), host=host), look)
+    if failure.why is not None:
+        rows += detail_lines(say(failure.why.key, **failure.why.values), look)
+    return rows + detail_lines("→ " + failure_remedy(failure, say), look)
 
 
 def failure_words(failure: Failure, say: Words) -> str:
     """All of it in one row: what happened, why, what to do."""
-    host = clean_row(failure.host)
-    parts = (failure_title(failure, say), failure_reason(failure, say), "→ " + say(_failure_fix(failure), host=host))
+    why = say(failure.why.key, **failure.why.values) if failure.why else ""
+    remedy = "→ " + failure_remedy(failure, say)
+    parts = (failure_title(failure, say), failure_reason(failure, say), why, remedy)
     return " ".join(part for part in parts if part)
 
 
@@ -93,8 +95,11 @@ def _failure_key(failure: Failure) -> str:
     return "term.failure.key" if failure.status == 401 and not vendor else f"failure.{failure.kind}"
 
 
-def _failure_fix(failure: Failure) -> str:
-    return f"{_failure_key(failure)}.fix"
+def failure_remedy(failure: Failure, say: Words) -> str:
+    """What to do: the remedy of what is known about the key, else that of the kind of failure."""
+    if failure.why is not None and say.has(f"{failure.why.key}.fix"):
+        return say(f"{failure.why.key}.fix", **failure.why.values)
+    return say(f"{_failure_key(failure)}.fix", host=clean_row(failure.host))
 
 
 def detail_lines(text: str, look: Look, style: Style = "plain") -> list[Line]:

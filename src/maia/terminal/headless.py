@@ -16,7 +16,7 @@ from typing import Literal, Protocol, TextIO
 from maia.core.codec import dump_event, to_json
 from maia.core.events import Answered, ApprovalRequested, Event, LimitReached, Notice, RetryScheduled, TurnEnded
 from maia.core.types import Answer, JsonObject, Outcome, Submission, TextPart
-from maia.terminal.badges import badge_lines, failure_lines, failure_title
+from maia.terminal.badges import badge_lines, failure_lines, failure_title, failure_words
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.endings import notice_lines
 from maia.terminal.options import OutputFormat
@@ -66,8 +66,11 @@ class Collected:
                 pass
 
 
-def result(collected: Collected, session: str) -> JsonObject:
-    """The object of `--output-format json`, with names that scripts rely on; `usage` is null when none was reported."""
+def result(collected: Collected, session: str, say: Words) -> JsonObject:
+    """The object of `--output-format json`, with names that scripts rely on; `usage` is null when none was reported.
+
+    `message` is a failure in a person's words with what to do, null where there is none.
+    """
     ended = collected.ended
     if ended is None:
         raise ValueError("the turn has not ended")
@@ -83,6 +86,7 @@ def result(collected: Collected, session: str) -> JsonObject:
         "toolCalls": ended.tool_calls,
         "session": session,
         "failure": to_json(ended.failure),
+        "message": failure_words(ended.failure, say) if ended.failure else None,
     }
 
 
@@ -120,7 +124,7 @@ class Printer:
             case "text" if self.collected.text:
                 self._line(self.collected.text)
             case "json" if self.collected.ended is not None:
-                self._line(json.dumps(result(self.collected, self._session()), ensure_ascii=False))
+                self._line(json.dumps(result(self.collected, self._session(), self._say), ensure_ascii=False))
             case _:
                 pass
 
@@ -130,7 +134,7 @@ class Printer:
         self._out.flush()
 
     def _last(self, event: TurnEnded) -> str:
-        return json.dumps({**to_json(event), **result(self.collected, self._session())}, ensure_ascii=False)
+        return json.dumps({**to_json(event), **result(self.collected, self._session(), self._say)}, ensure_ascii=False)
 
     def _rows(self, event: Event) -> list[Line]:
         """What a person should know although the answer goes elsewhere."""
