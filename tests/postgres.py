@@ -15,16 +15,13 @@ from pathlib import Path
 import pytest
 
 
-def _programs() -> Path | None:
-    """The folder with `initdb` and `postgres`."""
-    for found in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (found / "initdb").exists():
-            return found
+def _programs(*, vectors: bool) -> Path | None:
+    """The folder with `initdb` and `postgres`; the wheel's, which has pgvector, where that is needed."""
+    places = [] if vectors else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     wheel = find_spec("pgserver")
-    if wheel is None or not wheel.submodule_search_locations:
-        return None
-    found = Path(next(iter(wheel.submodule_search_locations)), "pginstall", "bin")
-    return found if (found / "initdb").exists() else None
+    if wheel is not None and wheel.submodule_search_locations:
+        places.append(Path(next(iter(wheel.submodule_search_locations)), "pginstall", "bin"))
+    return next((found for found in places if (found / "initdb").exists()), None)
 
 
 def _as_somebody() -> Sequence[str]:
@@ -33,9 +30,12 @@ def _as_somebody() -> Sequence[str]:
 
 
 @contextmanager
-def postgres_server() -> Generator[str]:
-    """The address of a running server without a database name. Skips, with the reason, where there can be none."""
-    programs = _programs()
+def postgres_server(*, vectors: bool = False) -> Generator[str]:
+    """The address of a running server without a database name. Skips, with the reason, where there can be none.
+
+    With `vectors` it has the extension pgvector.
+    """
+    programs = _programs(vectors=vectors)
     if programs is None:
         pytest.skip("needs PostgreSQL: neither installed nor there as the wheel pgserver")
     somebody = _as_somebody()

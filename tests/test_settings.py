@@ -11,7 +11,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
-from maia.settings import KEYS, Place, RunLimits, Sandbox, Settings, Value, load_settings
+from maia.settings import KEYS, MemoryWish, Place, RunLimits, Sandbox, Settings, Value, load_settings
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
 
 
@@ -46,7 +46,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "MaxIterations": 20,\n  "permissions": {"allow": ["Read(**)"]},\n  "model": "sonnet",\n'
         b'  "MaxContextTokens": "200k",\n  "ContextSizes": {"a": 1000},\n  "sandbox": {"mode": "required"},\n'
         b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
-        b'  "runs": {"atOnce": 3}\n}',
+        b'  "runs": {"atOnce": 3},\n  "memory": {"on": true}\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
@@ -66,6 +66,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "effort": Value("high", Place(file, 13)),
         "notify": Value(False, Place(file, 13)),
         "runs": Value(RunLimits(at_once=3), Place(file, 14)),
+        "memory": Value(MemoryWish(on=True), Place(file, 15)),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}
@@ -251,6 +252,42 @@ def test_a_part_of_the_sandbox_that_does_not_fit_lifts_no_restriction(
     assert settings.sandbox == Sandbox("required", network=False)
     where = {"file": "~/.maia/settings.json", "line": 3, "name": f"sandbox.{part}"}
     assert settings.notices == (Notice("warn", "settings.wrong.sandbox", where),)
+
+
+@pytest.mark.parametrize(
+    ("given", "wish", "wrong"),
+    [
+        pytest.param(True, MemoryWish(on=True), "", id="a switch"),
+        pytest.param({"embeddings": "ollama/nomic"}, MemoryWish(embeddings="ollama/nomic"), "", id="a model"),
+        pytest.param(
+            {"embeddings": {"url": "http://x", "model": "m", "key": "k"}},
+            MemoryWish(embeddings={"url": "http://x", "model": "m", "key": Secret("k")}),
+            "",
+            id="an endpoint",
+        ),
+        pytest.param(
+            {"on": True, "url": "postgresql://u:pw@db/maia"},
+            MemoryWish(True, Secret("postgresql://u:pw@db/maia")),
+            "",
+            id="a server",
+        ),
+        pytest.param({"on": True, "url": "mysql://db"}, MemoryWish(on=True), "memory.url", id="another server"),
+        pytest.param({"on": 1, "embeddings": "nomic"}, MemoryWish(), "memory.on, memory.embeddings", id="other types"),
+        pytest.param({"of": True}, MemoryWish(), "memory.of", id="an unknown part"),
+        pytest.param("yes", MemoryWish(), "memory", id="a word"),
+    ],
+)
+def test_where_memories_lie(home: Path, launch: Path, given: object, wish: MemoryWish, wrong: str) -> None:
+    write(home, {"memory": given})
+    settings = load_settings(launch, home, {})
+    assert settings.memory == wish
+    assert [notice.values["name"] for notice in settings.notices] == ([wrong] if wrong else [])
+    assert "pw" not in repr(settings)
+
+
+def test_a_folder_does_not_say_where_memories_lie(home: Path, launch: Path) -> None:
+    write(launch, {"memory": {"url": "postgresql://stranger"}})
+    assert load_settings(launch, home, {}, folder_trusted=True).memory == MemoryWish()
 
 
 def test_parts_of_the_sandbox_that_do_not_fit_are_named_together(home: Path, launch: Path) -> None:

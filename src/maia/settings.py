@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
@@ -56,6 +56,19 @@ class RunLimits:
     approval_minutes: int = 10
     keep_days: int = 30
     keep: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWish:
+    """Where private memories lie and how they are searched (C6.04).
+
+    `on` gives one to maia itself, too, beside its agents. `url` is a PostgreSQL server in place of files, `embeddings`
+    a model by `provider/model` or an endpoint as in `endpoints` with its `model`, for finding by meaning.
+    """
+
+    on: bool = False
+    url: Secret | None = None
+    embeddings: str | JsonObject | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +196,56 @@ def _sandbox(value: JsonValue) -> Sandbox:
     """`"required"`, or an object of the parts. One that does not fit takes no other with it: they restrict."""
     if not isinstance(value, dict):
         return Sandbox(mode=cast(SandboxMode, _SANDBOX_PARTS["mode"](value)))
+    return _of_parts(cast(JsonObject, value), _SANDBOX_PARTS, "sandbox", Sandbox)
+
+
+def _postgres(value: JsonValue) -> Secret:
+    """The address of a PostgreSQL server, which may hold a password."""
+    text = _text(value)
+    if text.lower().startswith(("postgresql://", "postgres://")):
+        return Secret(text)
+    raise Wrong("memory")
+
+
+def _model_or_endpoint(value: JsonValue) -> str | JsonObject:
+    if isinstance(value, dict):
+        return _hide_key(value)
+    if "/" in (text := _text(value)):
+        return text
+    raise Wrong("memory")
+
+
+_MEMORY_PARTS: dict[str, Callable[[JsonValue], Any]] = {
+    "on": _switch,
+    "url": _postgres,
+    "embeddings": _model_or_endpoint,
+}
+
+
+def _memory(value: JsonValue) -> MemoryWish:
+    """`true`, or an object of the parts."""
+    if not isinstance(value, dict):
+        return MemoryWish(on=_switch(value))
+    return _of_parts(cast(JsonObject, value), _MEMORY_PARTS, "memory", MemoryWish)
+
+
+PartsT = TypeVar("PartsT")
+
+
+def _of_parts(
+    value: JsonObject, parts: Mapping[str, Callable[[JsonValue], Any]], expected: str, make: Callable[..., PartsT]
+) -> PartsT:
+    """What the parts that fit make. Raises `Wrong` with it where others do not, so that they are named."""
     fitting: JsonObject = {}
     wrong: list[str] = []
-    for name, part in cast(JsonObject, value).items():
+    for name, part in value.items():
         try:
-            fitting[name] = _SANDBOX_PARTS[name](part)
+            fitting[name] = parts[name](part)
         except (Wrong, KeyError):
             wrong.append(name)
     if wrong:
-        raise Wrong("sandbox", tuple(wrong), Sandbox(**fitting))
-    return Sandbox(**fitting)
+        raise Wrong(expected, tuple(wrong), make(**fitting))
+    return make(**fitting)
 
 
 _RUN_PARTS: dict[str, str] = {
@@ -248,6 +301,7 @@ KEYS: dict[str, Known] = {
     "permissions": Known(_object, "object", "own"),
     "sandbox": Known(_sandbox, "sandbox", "restrict"),
     "runs": Known(_runs, "runs"),
+    "memory": Known(_memory, "memory"),
     "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
     "notify": Known(_switch, "switch"),
 }
@@ -310,6 +364,10 @@ class Settings:
     @property
     def runs(self) -> RunLimits:
         return self.get("runs") or RunLimits()
+
+    @property
+    def memory(self) -> MemoryWish:
+        return self.get("memory") or MemoryWish()
 
     @property
     def notify(self) -> bool:

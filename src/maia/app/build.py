@@ -19,6 +19,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.namedpath import named_path
 from maia.core.ports import FileState, Hands, ToolMemory
+from maia.core.tool import AnyTool
 from maia.core.types import Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
@@ -37,12 +38,16 @@ from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
+    from maia.app.memories import OpenMemory
     from maia.app.runtimes import ProgramModels, Yard
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What is known before a session: the options, the folders, the settings and rules, the language."""
+    """What is known before a session: the options, the folders, the settings and rules, the language.
+
+    `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
+    """
 
     options: Options
     env: Mapping[str, str]
@@ -50,6 +55,7 @@ class Ground:
     rules: FolderRules
     add_dirs: tuple[Path, ...]
     say: Catalogue
+    memory: OpenMemory | None = None
 
 
 def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
@@ -59,7 +65,15 @@ def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Grou
     rules = FolderRules(folders, env, options, say, add_dirs)
     lang = choose_language(options.lang, env, rules.settings.lang)
     words = say if lang == say.lang else Catalogue(lang)
-    return Ground(options, _with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
+    ground = Ground(options, _with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
+    return replace(ground, memory=_own_memory(ground)) if rules.settings.memory.on else ground
+
+
+def _own_memory(ground: Ground) -> OpenMemory:
+    """The memory of the person at the terminal, for conversations with maia itself (setting `memory`)."""
+    from maia.app.memories import PERSON, opening
+
+    return opening(ground.rules.settings, ground.folders, ground.env, PERSON)
 
 
 def _with_kept_keys(folder: Path, env: Mapping[str, str]) -> Mapping[str, str]:
@@ -107,6 +121,7 @@ def build_conversation(ground: Ground) -> Conversation:
             trust=builder.trust,
             resume=_resumed(ground.options, sessions),
             replay=person,
+            release=builder.release,
         )
     )
 
@@ -195,10 +210,11 @@ class _Builder:
         self._ground = ground
         self._sessions = sessions
         self._states: dict[str, _SessionState] = {}
-        self._tools = {tool.spec.name: tool for tool in built_in_tools()}
+        self._notify: Callable[[Notice], None] = lambda _notice: None
+        self._memory = ground.memory(lambda notice: self._notify(notice)) if ground.memory else None
+        self._tools = {tool.spec.name: tool for tool in (*built_in_tools(), *self._memory_tools())}
         self._rules = ground.rules
         self._processes = self._new_processes()
-        self._notify: Callable[[Notice], None] = lambda _notice: None
 
     @property
     def settings(self) -> Settings:
@@ -289,6 +305,18 @@ class _Builder:
 
     def trust(self, yes: bool) -> None:
         self._rules.trust(yes)
+
+    async def release(self) -> None:
+        """Let go of what the tools hold open."""
+        if self._memory is not None:
+            await self._memory.aclose()
+
+    def _memory_tools(self) -> tuple[AnyTool, ...]:
+        if self._memory is None:
+            return ()
+        from maia.app.memories import memory_tools
+
+        return memory_tools(self._memory)
 
     @property
     def _outputs(self) -> Path:

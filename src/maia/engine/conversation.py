@@ -114,6 +114,8 @@ class Conversation:
         await self._search.close()
         self._recorder.close()
         await self._setup.models.close()
+        if self._setup.release is not None:
+            await self._setup.release()
         self._news.put_nowait(None)
 
     async def _open(self) -> None:

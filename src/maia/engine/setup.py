@@ -122,6 +122,7 @@ class Setup:
     `hands` gives one call its hands. `undo` is of the session of that name, `renamed` hears the old and the new one.
     `seen` hears (session, path, digest) of each file that the model knows without a Read in this run: it was joined
     whole to a request, or read or written before the session was resumed.
+    `release` lets go of what tools hold open, when the session is over.
     `bang` runs a `!` command with a place for its live output, and ends it, keeping what it printed, when the event is
     set. `resume` names a session to go on with; with `replay` its events are shown again.
     """
@@ -141,6 +142,7 @@ class Setup:
     tally: Tally | None
     trust_needed: Callable[[], Trust | None]
     trust: Callable[[bool], None]
+    release: Callable[[], Awaitable[None]] | None = None
     resume: str | None = None
     save: bool = True
     replay: bool = True

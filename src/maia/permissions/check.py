@@ -21,6 +21,8 @@ _KINDS: dict[str, NeedKind] = {
     "Mcp": "name",
     "TodoWrite": "none",
     "CurrentModel": "none",
+    "MemoryStore": "none",
+    "MemorySearch": "none",
 }
 
 
