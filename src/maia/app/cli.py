@@ -56,12 +56,19 @@ def _keys(options: Options, say: Catalogue) -> int:
     return keys(options, say)
 
 
+def _runs(options: Options, say: Catalogue) -> int:
+    from maia.app.run_commands import runs
+
+    return runs(options, say)
+
+
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "permissions": _permissions,
     "sessions": _sessions,
     "models": _models,
     "doctor": _doctor,
     "keys": _keys,
+    "runs": _runs,
     "tokens": _tokens,
 }
 """What runs a sub-command. Each one's module is imported only when it is called."""
