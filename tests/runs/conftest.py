@@ -5,11 +5,14 @@ import pytest
 
 from tests.runs.hosted import Place
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    place = Place(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
+    place = Place.new(tmp_path)
     yield place
     place.kill_hosts()
     assert "Traceback" not in place.log()

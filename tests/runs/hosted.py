@@ -29,10 +29,12 @@ class Place:
     base: Path
     options: Options = field(default_factory=lambda: Options(model="fake-model"))
 
-    def __post_init__(self) -> None:
-        self.work.mkdir(parents=True)
-        (self.home / ".maia").mkdir(parents=True)
-        os.environ["HOME"] = str(self.home)  # put back by the fixture of every test
+    @classmethod
+    def new(cls, base: Path) -> Place:
+        place = cls(base)
+        place.work.mkdir(parents=True)
+        (place.home / ".maia").mkdir(parents=True)
+        return place
 
     @property
     def work(self) -> Path:

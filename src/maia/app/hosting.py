@@ -17,9 +17,9 @@ from maia.core.agent import OWN_RUNNER
 from maia.core.errors import RunProblem
 from maia.core.namedpath import named_path
 from maia.core.runs import RunWish
-from maia.core.types import JsonObject
 from maia.i18n.catalogue import Catalogue, choose_language
 from maia.runs.host import HostDoor, RunHost
+from maia.runs.hostplace import Card, HostPlace
 from maia.runs.live import Limits, Prepared
 from maia.runs.store import RunStore
 from maia.sandbox.environment import hide_own_environment
@@ -27,30 +27,35 @@ from maia.store.sessions import Sessions
 from maia.terminal.loop import run_to_end
 
 
-def host_runs(wishes: JsonObject, listening: socket.socket) -> int:
-    """Host the runs of one front until nobody needs them. The exit code."""
+def host_runs(folder: str, listening: int) -> int:
+    """Host the runs of one front until nobody needs them. The exit code.
+
+    `folder` is the host's place, where the front wrote what it wants; `listening` is the descriptor of the socket.
+    """
     hide_own_environment()
-    say = Catalogue(choose_language(wishes["lang"], os.environ))
-    env = {**os.environ, "MAIA_CWD": str(wishes["launch"])}
-    ground = lay_ground(options_of(wishes["options"]), env, say)
-    return run_to_end(_serve(wishes, ground, listening))
+    place = HostPlace(Path(folder))
+    card = place.card()
+    say = Catalogue(choose_language(card.wishes["lang"], os.environ))
+    env = {**os.environ, "MAIA_CWD": str(card.wishes["launch"])}
+    ground = lay_ground(options_of(card.wishes["options"]), env, say)
+    return run_to_end(_serve(place, card, ground, socket.socket(fileno=listening)))
 
 
-async def _serve(wishes: JsonObject, ground: Ground, listening: socket.socket) -> int:
+async def _serve(place: HostPlace, card: Card, ground: Ground, listening: socket.socket) -> int:
     store = run_store(ground)
     settings = ground.rules.settings.runs
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     limits = Limits(at_once=settings.at_once, approval_wait=settings.approval_minutes * 60)
-    host = RunHost(wishes["name"], store, Preparing(ground, store), limits)
+    host = RunHost(place.folder.name, store, Preparing(ground, store), limits)
     pruning = asyncio.create_task(
         asyncio.to_thread(store.prune, time.time(), keep=settings.keep, days=settings.keep_days)
     )
-    await HostDoor(host, wishes["word"]).serve(listening, stop, wishes["idle"])
+    await HostDoor(host, card.word).serve(listening, stop, card.wishes["idle"])
     await pruning
     if host.is_idle:
-        store.host(wishes["name"]).remove()
+        place.remove()
     return 0
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-import time
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from maia.app.build import Ground
@@ -20,7 +16,7 @@ from maia.launch import NO_HOME
 from maia.runs.client import HostedRuns
 from maia.runs.control import Line
 from maia.runs.host import IDLE_SECONDS
-from maia.runs.hostplace import HOSTS, Opened, open_place
+from maia.runs.hostplace import HOSTS, HostPlace, Opened, open_place
 from maia.runs.store import RunStore
 from maia.terminal.options import Options
 
@@ -47,13 +43,13 @@ async def _launch(ground: Ground, store: RunStore, idle: float) -> tuple[str, Li
     if ground.folders.home == NO_HOME:
         raise RunProblem("runs.no_home")
     try:
-        opened = await asyncio.to_thread(open_place, store.folder / HOSTS, time.time())
+        opened = open_place(store.folder / HOSTS, _wishes(ground, idle))
     except OSError as error:
         raise RunProblem("runs.store", folder=str(store.folder), problem=system_words(error)) from error
     place = store.host(opened.name)
     try:
         line = await Line.over(place.connect(), opened.word)
-        await _start(ground, _wishes(ground, opened, idle), opened, place.log)
+        await _start(ground, opened, place)
     except OSError as error:
         place.remove()
         raise RunProblem("runs.no_host", problem=system_words(error)) from error
@@ -62,16 +58,16 @@ async def _launch(ground: Ground, store: RunStore, idle: float) -> tuple[str, Li
     return opened.name, line
 
 
-async def _start(ground: Ground, wishes: JsonObject, opened: Opened, log: Path) -> None:
+async def _start(ground: Ground, opened: Opened, place: HostPlace) -> None:
     """Start the process, which leaves this one's session and family: what ends us and our children spares it."""
     fds = (opened.listening.fileno(), opened.lock)
-    stderr = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    stderr = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         process = await asyncio.create_subprocess_exec(
             *HOST_PROGRAM,
             *map(str, fds),
-            str(log.parent),  # for whoever looks at the table of processes
-            stdin=asyncio.subprocess.PIPE,
+            str(place.folder),
+            stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=stderr,
             pass_fds=fds,
@@ -80,18 +76,14 @@ async def _start(ground: Ground, wishes: JsonObject, opened: Opened, log: Path) 
         )
     finally:
         os.close(stderr)
-    with suppress(OSError):  # it ended already: its exit code tells
-        await process.communicate(json.dumps(wishes).encode())
-    if process.returncode:
-        raise OSError(0, f"{process.returncode}")
+    if code := await process.wait():  # it forks at once, and this half ends
+        raise OSError(0, f"exit {code}")
 
 
-def _wishes(ground: Ground, opened: Opened, idle: float) -> JsonObject:
-    """What the host is told over a pipe, where no other user reads it. The environment it has by itself."""
+def _wishes(ground: Ground, idle: float) -> JsonObject:
+    """What the host is told; the environment, with its keys, it has by itself."""
     options = replace(ground.options, prompt="", command=(), add_dirs=tuple(map(str, ground.add_dirs)))
     return {
-        "name": opened.name,
-        "word": opened.word,
         "launch": str(ground.folders.launch),
         "idle": idle,
         "lang": ground.say.lang,

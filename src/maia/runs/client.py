@@ -111,7 +111,7 @@ class HostedRuns:
             return await self._own[1].ask(op, patience, run=run_id, **fields)
         place = self._store.host(name)
         try:
-            line = await Line.over(place.connect(), place.word())
+            line = await Line.over(place.connect(), place.card().word)
         except (OSError, ValueError):
             raise RunProblem("runs.host_gone") from None
         async with contextlib.aclosing(line):

@@ -16,16 +16,18 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 from maia.core.fileread import read_bounded
+from maia.core.jsontext import read_json
+from maia.core.types import JsonObject
 
 HOSTS: Final = ".hosts"
 _LOCK: Final = "lock"
 _SOCKET: Final = "socket"
 _CARD: Final = "host.json"
 _LOG: Final = "log"
-_CARD_BYTES: Final = 65_536
+_CARD_BYTES: Final = 4 * 1024 * 1024
 _MOST_PATH: Final = 100
 """Bytes of a socket's path: the system takes 108 on Linux, 104 elsewhere."""
 _NAME = re.compile(r"[0-9a-f]{12}")
@@ -44,6 +46,14 @@ class Opened:
         """Close this process's ends; the host has its own."""
         self.listening.close()
         os.close(self.lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a host and its fronts read: the `word` that requests must show, and what the host was started for."""
+
+    word: str
+    wishes: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +88,13 @@ class HostPlace:
             os.close(fd)
         return False
 
-    def word(self) -> str:
-        """What a request must show. Raises `OSError` or `ValueError` where the host left none."""
-        data: object = json.loads(read_bounded(self.folder / _CARD, _CARD_BYTES))
-        word: object = cast("dict[str, Any]", data).get("word") if isinstance(data, dict) else None
-        if not isinstance(word, str):
-            raise ValueError("no word")
-        return word
+    def card(self) -> Card:
+        """What stands in its file. Raises `OSError`, and `ValueError` for what is none."""
+        data = read_json(read_bounded(self.folder / _CARD, _CARD_BYTES))
+        try:
+            return Card(str(data["word"]), data["wishes"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(str(error)) from error
 
     def connect(self) -> socket.socket:
         """A connection to the host. Raises `OSError`."""
@@ -102,9 +112,10 @@ class HostPlace:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def open_place(hosts: Path, now: float) -> Opened:
-    """Make a place for a new host, locked and listening. Raises `OSError`."""
-    hosts.mkdir(mode=0o700, parents=True, exist_ok=True)
+def open_place(hosts: Path, wishes: JsonObject) -> Opened:
+    """Make a place for a new host, locked and listening; `wishes` hold no secret. Raises `OSError`."""
+    hosts.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # parents that are made get no mode
+    hosts.mkdir(mode=0o700, exist_ok=True)
     folder = hosts / secrets.token_hex(6)
     folder.mkdir(mode=0o700)
     lock, listening = -1, _new_socket()
@@ -120,7 +131,7 @@ def open_place(hosts: Path, now: float) -> Opened:
         word = secrets.token_urlsafe(24)
         card = os.open(folder / _CARD, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(card, "w", encoding="utf-8") as file:
-            json.dump({"v": 1, "word": word, "started": round(now, 3)}, file)
+            json.dump({"v": 1, "word": word, "wishes": wishes}, file)
     except OSError:
         listening.close()
         if lock >= 0:
