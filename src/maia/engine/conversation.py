@@ -17,25 +17,20 @@ from maia.core.events import (
     Notice,
     SessionRenamed,
     SessionStarted,
-    UserSaid,
 )
-from maia.core.ports import ContextView, Wire
-from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
-from maia.core.types import Answer, DiffBlock, Message, Need, Submission, UserMessage, Verdict
+from maia.core.ports import ContextView
+from maia.core.types import Answer, DiffBlock, Submission
+from maia.engine.answering import Answering, assembler_for, said_next
 from maia.engine.approvals import Approvals, By
 from maia.engine.bang import Bang
 from maia.engine.context import Assembler, view_context
 from maia.engine.costs import costs_by_model
 from maia.engine.export import write_markdown
-from maia.engine.gate import Gate
-from maia.engine.limits import CallBudget, SilentCut, StepLimit
-from maia.engine.outside import OutsidePorts, run_outside
+from maia.engine.limits import SilentCut
 from maia.engine.recorder import Recorder
 from maia.engine.runner import Runner
-from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
-from maia.engine.setup import Bound, CallContext, Setup
-from maia.engine.transcript import Transcript, known_files, user_parts
-from maia.engine.turn import TurnPorts, run_turn
+from maia.engine.setup import Bound, Setup
+from maia.engine.transcript import Transcript, known_files
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 from maia.engine.window import WindowSearch
 from maia.store.journal import JsonlJournal
@@ -190,76 +185,22 @@ class Conversation:
         bound = self._bound or await self._begin_with_model()
         if bound is None:
             raise NotConfigured("turn.no_model")
-        transcript = self.transcript
-        messages = transcript.messages()
-        said = UserSaid(
-            submission.text,
-            (*transcript.pending, *submission.attachments),
-            merged=bool(messages) and isinstance(messages[-1], UserMessage),
-        )
+        said = said_next(self.transcript, submission)
         self._recall(said)
-        number = transcript.turn + 1
-        if bound.runtime is not None:
-            task = self._task(bound, said, messages)
-            await run_outside(self._outside_ports(bound.runtime, task), number, said)
-        elif bound.wire is not None:
-            await run_turn(self._ports(bound, bound.wire), number, said)
+        await self._answering(bound).run(said)
 
-    def _task(self, bound: Bound, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:
-        trust = self._config.judge.decide((Need("Agent", "name", bound.provider),))
-        project = (section.text for section in self._config.sections if section.name == "project")
-        return ProgramTask(
-            text="\n\n".join(part.text for part in user_parts(said)),
-            folder=self.launch,
-            thread=self._thread,
-            history=history,
-            instructions="\n\n".join(project),
-            model="" if bound.model == OWN_MODEL else bound.model,
-            may_write=trust.verdict is Verdict.ALLOW,
-        )
-
-    def _outside_ports(self, runtime: Runtime, task: ProgramTask) -> OutsidePorts:
-        return OutsidePorts(
-            runtime=runtime,
-            model=self.model,
-            task=task,
-            gate=self._gate(),
-            hands_for=self._hands_for(),
-            price=self._setup.price,
-            emit=self._emit,
-        )
-
-    def _gate(self) -> Gate:
-        return Gate(self._config.judge, self._approvals, self._setup.say, self._emit)
-
-    def _hands_for(self) -> HandsFor:
-        config, setup, emit = self._config, self._setup, self._emit
-        return lambda call_id, output: setup.hands(
-            config, CallContext(call_id, self.transcript.turn, self.name, lambda: self.model, output, emit)
-        )
-
-    def _ports(self, bound: Bound, wire: Wire) -> TurnPorts:
-        config, setup, emit = self._config, self._setup, self._emit
-        assembler = self._assembler()
-        return TurnPorts(
-            wire=wire,
-            model=bound.model,
-            request=lambda: assembler.request(bound.model, self.transcript.messages()),
-            scheduler=Scheduler(
-                tools=config.tools,
-                gate=self._gate(),
-                hands_for=self._hands_for(),
-                say=setup.say,
-                emit=emit,
-                slots=asyncio.Semaphore(MAX_AT_ONCE),
-                budget=CallBudget(config.max_tool_calls),
-            ),
+    def _answering(self, bound: Bound) -> Answering:
+        return Answering(
+            bench=self._setup,
+            config=self._config,
+            bound=bound,
+            transcript=self.transcript,
             approvals=self._approvals,
-            steps=StepLimit(config.max_iterations),
-            price=setup.price,
-            emit=emit,
-            measure=self._measure if setup.tally is not None else None,
             cut=self._cut,
+            session=lambda: self.name,
+            thread=self._thread,
+            emit=self._emit,
+            measure=self._measure if self._setup.tally is not None else None,
         )
 
     def shell(self, command: str) -> AsyncIterator[Event]:
@@ -396,9 +337,7 @@ class Conversation:
         self._recorder.emit(event)
 
     def _assembler(self) -> Assembler:
-        config, bound = self._config, self._bound
-        effort = self._setup.models.effort(bound, config.effort) if bound else None
-        return Assembler(config.sections, config.tools, config.max_output_tokens, effort)
+        return assembler_for(self._setup.models, self._config, self._bound)
 
     async def _warm(self) -> None:
         """Load the vocabulary aside; the counting itself stays here, where the messages change."""
