@@ -10,16 +10,15 @@ from typing import Literal, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A command behind a wall. `contained` says that whatever it starts ends with it.
+    """A command behind a wall, or behind none.
 
-    `prepare` is called in the thread that starts the command, just before. `told` says that the first word is
-    bubblewrap, which tells by a `Threshold` how far it came.
+    `prepare` is called in the thread that starts the command, just before. `contained` says that the first word is
+    bubblewrap: whatever it starts ends with it, it ends with maia, and it tells by a `Threshold` how far it came.
     """
 
     argv: Sequence[str]
     prepare: Callable[[], None] | None = None
     contained: bool = False
-    told: bool = False
 
 
 class Wall(Protocol):

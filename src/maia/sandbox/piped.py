@@ -172,6 +172,9 @@ class PipedProgram:
                 if not ended_itself or self._tree():
                     self._signal(signal.SIGTERM)
                     await self._ends(_TERM_GRACE, whole=True)
+            self._signal(signal.SIGKILL)
+            if self._listening is not None:  # its last words say why it ended
+                await asyncio.wait({self._listening}, timeout=_INPUT_GRACE)
         finally:
             self._signal(signal.SIGKILL)
             self._close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from maia.sandbox.confined import Confined
+from maia.sandbox.leash import Leash
 from maia.sandbox.threshold import Threshold
 
 Handle = int | None
@@ -18,10 +19,11 @@ Handle = int | None
 class Begun:
     """A started process; `close` it when it has ended."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], contained: bool, threshold: Threshold | None) -> None:
+    def __init__(self, popen: subprocess.Popen[bytes], tie: Threshold | Leash) -> None:
         self.popen: Final = popen
-        self.contained: Final = contained
-        self._threshold = threshold
+        self._threshold = tie if isinstance(tie, Threshold) else None
+        self.contained: Final = self._threshold is not None
+        self.close: Final = tie.close
 
     @property
     def is_behind_wall(self) -> bool:
@@ -33,10 +35,6 @@ class Begun:
         """Once it has ended and been waited for: whether the wall stood but could not execute what should run in it."""
         threshold = self._threshold
         return threshold is not None and (self.popen.returncode or 0) > 0 and not threshold.is_executed
-
-    def close(self) -> None:
-        if self._threshold is not None:
-            self._threshold.close()
 
 
 def begin(
@@ -51,34 +49,31 @@ def begin(
 ) -> Begun:
     """Start it without a terminal to ask on; it gets the open files `handles`. Raises OSError and ValueError.
 
-    Where nothing must be put on a thread first, the calling one starts it, which has to live as long as the process
-    may: bubblewrap dies with its parent, and to the kernel that is the thread, not the program (prctl(2),
-    PR_SET_PDEATHSIG).
+    It ends with maia, however that ends. Where nothing must be put on a thread first, the calling one starts it, which
+    has to live as long as the process may: bubblewrap dies with its parent, and to the kernel that is the thread, not
+    the program (prctl(2), PR_SET_PDEATHSIG).
     """
-    threshold = Threshold() if confined.told else None
-    options, told = ((), ()) if threshold is None else (threshold.options, threshold.handles)
+    tie = Threshold() if confined.contained else Leash()
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            (*confined.argv[:1], *options, *confined.argv[1:]),
+            (*confined.argv[:1], *tie.options, *confined.argv[1:]),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=cwd,
             env=env,
             start_new_session=True,
-            pass_fds=(*handles, *told),
+            pass_fds=(*handles, *tie.handles),
         )
 
     try:
         popen = start() if confined.prepare is None else _in_thread(confined.prepare, start)
     except BaseException:
-        if threshold is not None:
-            threshold.close()
+        tie.close()
         raise
-    if threshold is not None:
-        threshold.leave()
-    return Begun(popen, confined.contained, threshold)
+    tie.fasten(popen.pid)
+    return Begun(popen, tie)
 
 
 def _in_thread(prepare: Callable[[], None], start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:

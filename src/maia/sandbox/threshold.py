@@ -38,8 +38,8 @@ class Threshold:
         os.write(self._byte, b"\n")
         os.set_blocking(self._status, False)
 
-    def leave(self) -> None:
-        """Give up the ends that bubblewrap has now, or that nobody will have."""
+    def fasten(self, _pid: int) -> None:
+        """bubblewrap has its ends now."""
         for handle in self.handles:
             os.close(handle)
             self._ends.remove(handle)

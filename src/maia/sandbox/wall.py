@@ -54,7 +54,7 @@ class BubblewrapWall:
 
     def confine(self, argv: Sequence[str], cwd: Path, /) -> Confined:
         words = (*self._base(), *_mounts(lay_out(self.places)), "--chdir", str(cwd), "--", *argv)
-        return Confined(words, contained=True, told=True)
+        return Confined(words, contained=True)
 
     def problem(self) -> str | None:
         """Try it once: why it does not work here (no user namespaces, an AppArmor rule, a container), or None."""
