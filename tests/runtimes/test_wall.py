@@ -29,10 +29,8 @@ def said(start: ProgramStart, wall: Callable[[Path], WallFound]) -> tuple[list[s
         lines: list[str] = []
         while (line := await program.read_line()) is not None:
             lines.append(line)
-        await asyncio.sleep(0.1)
-        words = program.said
         await program.stop()
-        return lines, words
+        return lines, program.said
 
     return asyncio.run(run())
 
@@ -82,6 +80,11 @@ def test_a_secret_is_named_not_shown_wherever_it_comes_back(tmp_path: Path) -> N
     start = ProgramStart(("/bin/sh", "-c", script), tmp_path, tmp_path, env, secrets)
     assert said(start, lambda _home: WallFound(OpenDoor())) == (["key [K]"], "key [K]")
     assert "sk-0" not in repr(start)
+
+
+def test_the_last_words_of_a_program_are_heard(tmp_path: Path) -> None:
+    start = ProgramStart(("/bin/sh", "-c", "exec >&-; sleep 0.2; echo last >&2"), tmp_path, tmp_path, {})
+    assert said(start, lambda _home: WallFound(OpenDoor())) == ([], "last")
 
 
 def test_a_program_that_cannot_be_started_is_told_in_words(tmp_path: Path) -> None:

@@ -96,14 +96,16 @@ def test_a_person_has_the_keys_and_the_model_does_not_read_them(tmp_path: Path) 
 def test_what_a_person_leaves_in_the_background_goes_on_and_may_print(tmp_path: Path) -> None:
     async def go() -> BangEnd:
         end = await run_bang(
-            "(sleep 0.6; echo a broken pipe would end me here; echo alive > mark) & echo up",
+            "(sleep 0.6; echo a broken pipe would end me here; echo alive > new; mv new mark) & echo up",
             processes=processes(tmp_path),
             cwd=tmp_path,
             say=FRENCH,
             on_output=print,
             stop=asyncio.Event(),
         )
-        await asyncio.sleep(1)
+        for _ in range(100):
+            if not (tmp_path / "mark").exists():
+                await asyncio.sleep(0.1)
         return end
 
     end = asyncio.run(go())

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import pytest
 from maia.core.errors import ToolProblem
 from maia.core.types import Reason
 from maia.sandbox import child, environment, process, tree
+from maia.sandbox.child import Child
 from maia.sandbox.process import LocalProcesses
+from maia.sandbox.start import Begun
 from maia.sandbox.wall import WallFound
 from tests.sandbox.running import in_brief, living, no_wall, processes, shell
 
@@ -411,14 +414,31 @@ def test_a_kernel_without_process_handles_serves(tmp_path: Path, monkeypatch: py
     assert shell(tmp_path, "sleep 37.7", timeout=0.2).state == "timed_out"
 
 
-def test_somebody_else_reaping_children_is_survived(tmp_path: Path) -> None:
-    async def go() -> Any:
-        running = asyncio.ensure_future(processes(tmp_path).shell("sleep 0.2", cwd=tmp_path, timeout=5, max_chars=9))
-        await asyncio.sleep(0.05)
-        await asyncio.to_thread(os.waitpid, -1, 0)
-        return await running
+@pytest.mark.parametrize("handles", [True, False], ids=["with a process handle", "without"])
+@pytest.mark.parametrize("moment", ["before it is watched", "before it is waited for"])
+def test_somebody_else_reaping_children_is_survived(
+    tmp_path: Path, moment: str, handles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stolen: list[int] = []
+    begin, settle = child.begin, Child.settle
 
-    assert asyncio.run(go()).state == "exited"
+    def steal_at_once(*words: Any, **options: Any) -> Begun:
+        begun = begin(*words, **options)
+        stolen.append(os.waitpid(begun.popen.pid, 0)[0])
+        return begun
+
+    def steal_after_its_end(self: Child, *, keep: bool) -> Coroutine[Any, Any, int]:
+        stolen.append(os.waitpid(self.begun.popen.pid, 0)[0])
+        return settle(self, keep=keep)
+
+    if moment == "before it is watched":
+        monkeypatch.setattr(child, "begin", steal_at_once)
+    else:
+        monkeypatch.setattr(Child, "settle", steal_after_its_end)
+    if not handles:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    end = shell(tmp_path, "echo heard; exit 3")
+    assert (end.state, end.output, len(stolen)) == ("exited", "heard\n", 1)
 
 
 # The wall, as far as it is this file's business -----------------------------------------------------------------------
