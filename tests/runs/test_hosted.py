@@ -315,6 +315,20 @@ def test_a_host_that_is_killed_leaves_its_runs_lost_and_they_are_taken_up_again(
         with_front(place, work)
 
 
+def test_nothing_that_a_killed_host_had_started_stays_behind(place: Place) -> None:
+    async def work(runs: HostedRuns) -> None:
+        began = await runs.start(RunWish("Run it"))
+        await until(runs, began.run_id, ToolCallStarted)
+        await asyncio.to_thread(wait_for, lambda: is_running("300.75") and is_running("300.5"))
+        place.kill_hosts()
+        await asyncio.to_thread(wait_for, lambda: not is_running("300.75") and not is_running("300.5"))
+        assert (await runs.info(began.run_id)).state == "lost"
+
+    with fake_llm("tool", **asks_for("(setsid sleep 300.75 & sleep 300.5)")) as server:
+        place.settings(server, permissions={"allow": ["Bash"]}, sandbox="off")
+        with_front(place, work)
+
+
 def test_a_host_that_is_asked_to_end_stops_its_runs_in_order(place: Place) -> None:
     async def work(runs: HostedRuns) -> None:
         began = await runs.start(RunWish("Run it"))
