@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import hmac
 import socket
+import sys
 import time
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+import traceback
+from collections.abc import Awaitable, Callable, Container
+from typing import Final, TypeAlias, TypeVar
 
-from maia.core.codec import load_value, to_json
+from maia.core.codec import UnreadableEvent, load_value, to_json
 from maia.core.errors import MaiaError, RunProblem
 from maia.core.runs import RunInfo, RunWish
 from maia.core.types import Answer, JsonObject, JsonValue, Reason
@@ -24,6 +26,7 @@ Prepare: TypeAlias = Callable[[RunWish], Prepared]
 """Makes a wish ready. Raises `MaiaError` where it cannot be: unknown agent, folder not allowed…"""
 
 IDLE_SECONDS: Final = 5.0
+_T = TypeVar("_T")
 
 
 class RunHost:
@@ -157,35 +160,55 @@ class HostDoor:
     async def _answer(self, request: JsonObject, writer: asyncio.StreamWriter) -> None:
         answer: JsonObject = {"id": request.get("id")}
         try:
-            answer["value"] = await _OPS[str(request.get("op"))](self._host, request)
+            answer["value"] = await _op(request)(self._host, request)
         except MaiaError as problem:
             answer["problem"] = dump_problem(problem)
-        except (KeyError, ValueError, TypeError) as error:
-            answer["problem"] = dump_problem(RunProblem("runs.bad_request", problem=type(error).__name__))
+        except Exception as error:  # a defect of ours: told to whoever asks, and whole in the log
+            traceback.print_exception(error, file=sys.stderr)
+            answer["problem"] = dump_problem(RunProblem("runs.defect", problem=f"{type(error).__name__}: {error}"))
         with contextlib.suppress(OSError):
             writer.write(dump_line(answer))
             await writer.drain()
 
 
 async def _start(host: RunHost, request: JsonObject) -> JsonValue:
-    return to_json(host.start(load_value(RunWish, request["wish"])))
+    return to_json(host.start(_value(RunWish, request, "wish")))
 
 
 async def _stop(host: RunHost, request: JsonObject) -> JsonValue:
-    return to_json(await host.stop(str(request["run"])))
+    return to_json(await host.stop(_text(request, "run")))
 
 
 async def _answered(host: RunHost, request: JsonObject) -> JsonValue:
-    return host.answer(str(request["run"]), str(request["approval"]), load_value(Answer, request["answer"]))
+    return host.answer(_text(request, "run"), _text(request, "approval"), _value(Answer, request, "answer"))
 
 
 async def _info(host: RunHost, request: JsonObject) -> JsonValue:
-    return to_json(host.info(str(request["run"])))
+    return to_json(host.info(_text(request, "run")))
 
 
-_OPS: dict[str, Callable[[RunHost, JsonObject], Awaitable[JsonValue]]] = {
+_Do: TypeAlias = Callable[[RunHost, JsonObject], Awaitable[JsonValue]]
+_OPS: dict[str, _Do] = {
     "start": _start,
     "stop": _stop,
     "answer": _answered,
     "info": _info,
 }
+
+
+def _op(request: JsonObject) -> _Do:
+    return _OPS[_text(request, "op", _OPS)]
+
+
+def _text(request: JsonObject, name: str, choices: Container[str] | None = None) -> str:
+    text = request.get(name)
+    if not isinstance(text, str) or (choices is not None and text not in choices):
+        raise RunProblem("runs.bad_request", problem=name)
+    return text
+
+
+def _value(cls: type[_T], request: JsonObject, name: str) -> _T:
+    try:
+        return load_value(cls, request.get(name))
+    except UnreadableEvent as error:
+        raise RunProblem("runs.bad_request", problem=str(error)) from error
