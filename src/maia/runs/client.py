@@ -18,6 +18,8 @@ from maia.runs.store import RunStore
 FIRST_WAIT: Final = 0.02
 LONGEST_WAIT: Final = 0.2
 """Seconds between two looks at notes that do not grow."""
+_AT_A_TIME: Final = 100
+"""Notes of a long past that are read before others get their turn."""
 
 Launch = Callable[[], Awaitable[tuple[str, Line]]]
 """Starts a host: its name and a line to it. Raises `RunProblem`."""
@@ -38,8 +40,14 @@ class HostedRuns:
 
     async def start(self, wish: RunWish) -> RunInfo:
         """Begin; returns at once. Raises `MaiaError` where it cannot begin."""
-        _, line = await self._host()
-        return load_value(RunInfo, await line.ask("start", wish=to_json(wish)))
+        own = await self._host()
+        try:
+            info = await own[1].ask("start", wish=to_json(wish))
+        except RunProblem as problem:
+            if problem.key != "runs.host_gone":
+                raise
+            info = await (await self._host(instead_of=own))[1].ask("start", wish=to_json(wish))
+        return load_value(RunInfo, info)
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[RunNote]:
         """The notes after that number, those to come included, until the run is over. Raises `RunProblem`."""
@@ -47,28 +55,26 @@ class HostedRuns:
         wait = FIRST_WAIT
         while True:
             is_over = self._store.is_over(run_id)  # before the notes are read: what is there then is all
-            has_more = False
-            for note in self._read(reader, run_id):
-                has_more = True
-                yield note
+            seen = 0
+            try:
+                for seen, note in enumerate(reader.read(), 1):
+                    yield note
+                    if seen % _AT_A_TIME == 0:
+                        await asyncio.sleep(0)
+            except OSError as error:
+                raise RunProblem("runs.unreadable", run=run_id, problem=system_words(error)) from error
             if is_over:
                 return
-            wait = FIRST_WAIT if has_more else min(wait * 1.5, LONGEST_WAIT)
+            wait = FIRST_WAIT if seen else min(wait * 1.5, LONGEST_WAIT)
             await asyncio.sleep(wait)
-
-    def _read(self, reader: NoteReader, run_id: str) -> Sequence[RunNote]:
-        try:
-            return list(reader.read())
-        except OSError as error:
-            raise RunProblem("runs.unreadable", run=run_id, problem=system_words(error)) from error
 
     async def info(self, run_id: str) -> RunInfo:
         """How the run stands. Raises `RunProblem`."""
-        return self._store.info(run_id)
+        return await asyncio.to_thread(self._store.info, run_id)
 
     async def listed(self, identity: str | None = None, limit: int = 100) -> Sequence[RunInfo]:
         """Newest first; of one identity where given. Raises `RunProblem` where the store cannot be read."""
-        return self._store.listed(identity, limit)
+        return await asyncio.to_thread(self._store.listed, identity, limit)
 
     async def answer(self, run_id: str, approval_id: str, answer: Answer) -> bool:
         """Answer an approval; False where it waits no more. Raises `RunProblem`."""
@@ -95,12 +101,14 @@ class HostedRuns:
 
     # Inside
 
-    async def _host(self) -> tuple[str, Line]:
+    async def _host(self, instead_of: tuple[str, Line] | None = None) -> tuple[str, Line]:
+        """This front's host; another one where that ended, or ends just now."""
         async with self._starting:
-            if self._own is None or not self._own[1].is_open:
-                if self._own is not None:
-                    await self._own[1].aclose()
-                    self._own = None
+            own = self._own
+            if own is not None and (own is instead_of or not own[1].is_open):
+                self._own = None
+                await own[1].aclose()
+            if self._own is None:
                 self._own = await self._launch()
             return self._own
 
