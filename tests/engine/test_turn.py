@@ -123,11 +123,15 @@ async def test_results_go_back_in_the_order_asked_whatever_ends_first(tmp_path: 
 
 async def test_at_most_eight_calls_run_at_once(tmp_path: Path) -> None:
     running = most = 0
+    full = asyncio.Event()
 
     async def work(_args, _hands):
         nonlocal running, most
         running += 1
         most = max(most, running)
+        if running == 8:
+            full.set()
+        await asyncio.wait_for(full.wait(), 10)
         await asyncio.sleep(0.01)
         running -= 1
         return "x"

@@ -209,13 +209,13 @@ def test_a_stream_that_goes_on_outlives_the_idle_timeout() -> None:
     async def test() -> None:
         async def slow(asked: Asked) -> None:
             await asked.send(STREAM_HEAD)
-            for _ in range(6):
+            for _ in range(12):
                 await asyncio.sleep(0.1)
                 await asked.chunk(b"x")
             await asked.send(b"0\r\n\r\n")
 
         async with serving(slow) as server:
-            assert await asked_once(target(server.url, idle_timeout=0.4)) == (200, b"xxxxxx")
+            assert await asked_once(target(server.url, idle_timeout=1)) == (200, b"x" * 12)
 
     run(test)
 
