@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.program import Place
+from tests.e2e.program import Place, Ran
 from tests.fakes import FakeLlm, fake_llm
 
 WIRES = ("openai", "anthropic")
@@ -455,6 +455,22 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(place: Place, number: si
         child.send_signal(number)
         out, _ = child.communicate(timeout=20)
     assert (child.returncode, out) == (0, "Hello from the fake model.\n")
+
+
+def test_exit_codes_are_known_although_the_caller_ignores_that_children_end(place: Place) -> None:
+    with fake_llm("tool", tool_name="Bash", tool_args=json.dumps({"command": "exit 3"})) as fake:
+        use(place, fake)
+        words = [sys.executable, "-m", "maia", "-p", "go", "--allow", "Bash", "--output-format", "stream-json"]
+        done = subprocess.run(
+            ["/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", *words],
+            cwd=place.folder,
+            env=place.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    ran = Ran(done.returncode, done.stdout, "")
+    assert [event["data"]["exitCode"] for event in ran.of("ToolCallFinished")] == [3]
 
 
 @pytest.mark.parametrize("model", ["m", None], ids=["in the turn", "while looking for models"])

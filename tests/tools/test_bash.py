@@ -67,6 +67,7 @@ def test_a_command_runs_in_the_launch_folder_and_the_sandbox_and_is_shown_live(t
     [
         (replace(WELL, exit_code=1), "out\n[code de sortie : 1]", "out\n[exit code: 1]"),
         (replace(WELL, exit_code=139), "out\n[code de sortie : 139, SIGSEGV]", "out\n[exit code: 139, SIGSEGV]"),
+        (replace(WELL, exit_code=None), "out\n[code de sortie : inconnu]", "out\n[exit code: unknown]"),
         (replace(WELL, exit_code=255), "out\n[code de sortie : 255]", "out\n[exit code: 255]"),
         (
             replace(WELL, state="timed_out", exit_code=None),
@@ -85,7 +86,16 @@ def test_a_command_runs_in_the_launch_folder_and_the_sandbox_and_is_shown_live(t
             "(no output)\n[exit code: 2]",
         ),
     ],
-    ids=["failed", "signal", "255 is no signal", "timed out", "interrupted", "not started", "no output"],
+    ids=[
+        "failed",
+        "signal",
+        "taken",
+        "255 is no signal",
+        "timed out",
+        "interrupted",
+        "not started",
+        "no output",
+    ],
 )
 def test_the_last_line_says_how_it_ended(tmp_path: Path, end: ProcessEnd, french: str, english: str) -> None:
     result = ended(tmp_path, end)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -77,6 +78,7 @@ _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
 def run(argv: Sequence[str]) -> int:
     """Run maia with these words. Every error ends as words for a person and an exit code, never as a traceback."""
     hold_standard_streams()
+    _hear_of_children()
     say = _words(argv)
     problem: MaiaError | None = None
     try:
@@ -99,6 +101,12 @@ def run(argv: Sequence[str]) -> int:
     if problem is not None:
         _tell(problem, say)
     return code
+
+
+def _hear_of_children() -> None:
+    """Where the caller ignored that children end (`trap '' CHLD`), the kernel would keep no exit code for us."""
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 _SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)

@@ -96,9 +96,10 @@ class ChangeLog(Protocol):
 class ProcessEnd:
     """How a command ended. `output` is stdout and stderr in the order of arrival, middle cut to the asked limit.
 
-    `exit_code` is None when it did not end by itself; `total_chars` is what it printed in all; `saved` is a file with
-    the whole output when it was cut. `leftovers` counts processes that the command left behind (stopped with it unless
-    the runner keeps them); `hint` says what the sandbox may have had to do with a failure.
+    `exit_code` is None when it did not end by itself, or when something else in this process took it first;
+    `total_chars` is what it printed in all; `saved` is a file with the whole output when it was cut. `leftovers` counts
+    processes that the command left behind (stopped with it unless the runner keeps them); `hint` says what the sandbox
+    may have had to do with a failure.
     """
 
     state: Literal["exited", "timed_out", "interrupted", "not_started"]

@@ -91,7 +91,7 @@ def _state(end: ProcessEnd, say: Say) -> str:
         case "not_started":
             return say("bang.not_started", problem=visible(end.problem))
         case "exited":
-            return say("tool.exit_code", code=end.exit_code)
+            return say("tool.exit_unknown") if end.exit_code is None else say("tool.exit_code", code=end.exit_code)
 
 
 def _masked(text: str, environment: Mapping[str, str]) -> str:

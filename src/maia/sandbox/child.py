@@ -79,6 +79,7 @@ class Child:
             os.close(write_end)
         self._popen = self.begun.popen
         self._held = ""
+        self._is_stolen = False
         self._pid = self._popen.pid
         self._pipe_name = f"pipe:[{os.fstat(self._pipe).st_ino}]"
         self._since = tree.start_of(self._pid)
@@ -113,6 +114,7 @@ class Child:
         try:
             return os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:  # somebody waits for every child of this process
+            self._is_stolen = True
             return True
 
     def _set_over(self, end: End) -> None:
@@ -194,8 +196,11 @@ class Child:
         """SIGKILL for the whole tree, at once."""
         self._signal(signal.SIGKILL)
 
-    def close(self) -> int:
-        """Give everything back, whatever happened before; returns the exit code as a shell shows it (128 + signal)."""
+    def close(self) -> int | None:
+        """Give everything back, whatever happened before; returns the exit code as a shell shows it (128 + signal).
+
+        None where nobody knows it: somebody else waited for it, or it has not ended even so.
+        """
         if not self._has_exited():
             self.kill()
         for handle in (self._pipe, self._pidfd):
@@ -211,7 +216,9 @@ class Child:
         self._drained.cancel()
         self.begun.close()
         code = self._popen.returncode
-        return 128 - code if code is not None and code < 0 else code or 0
+        if code is None or self._is_stolen:
+            return None
+        return 128 - code if code < 0 else code
 
     def _signal(self, what: signal.Signals) -> None:
         found = self._tree()

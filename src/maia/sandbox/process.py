@@ -128,7 +128,7 @@ class LocalProcesses:
         except (OSError, ValueError) as problem:
             return _not_started(_words(problem), loop.time() - began)
         leftovers = 0
-        code = 0
+        code: int | None = None
         try:
             state = await child.ended(job.timeout, job.stop)
             if state == "exited":

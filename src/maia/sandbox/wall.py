@@ -85,7 +85,7 @@ class BubblewrapWall:
         return (self.program, *options, "--die-with-parent")
 
 
-def last_words(said: str, code: int) -> str:
+def last_words(said: str, code: int | None) -> str:
     """Why bubblewrap itself failed: its last line, or its exit code where it said nothing."""
     lines = said.strip().splitlines()
     return lines[-1] if lines else f"bwrap: exit code {code}"

@@ -108,7 +108,7 @@ def state_line(end: ProcessEnd, timeout: float, say: Say) -> str:
         case "not_started":
             return say("tool.bash.not_started", problem=visible(end.problem))
         case "exited":
-            return _exit_line(end.exit_code or 0, say)
+            return say("tool.exit_unknown") if end.exit_code is None else _exit_line(end.exit_code, say)
 
 
 def _exit_line(code: int, say: Say) -> str:
