@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.agent import RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
@@ -46,10 +47,12 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "MaxIterations": 20,\n  "permissions": {"allow": ["Read(**)"]},\n  "model": "sonnet",\n'
         b'  "MaxContextTokens": "200k",\n  "ContextSizes": {"a": 1000},\n  "sandbox": {"mode": "required"},\n'
         b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
-        b'  "runs": {"atOnce": 3},\n  "memory": {"on": true}\n}',
+        b'  "runs": {"atOnce": 3},\n  "memory": {"on": true},\n'
+        b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}}\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
+    line16 = Place(file, 16)
     assert settings.values == {
         "LiteLLM_URL": Value("http://localhost:4000", Place(file, 2)),
         "OpenAI_EndPoint": Value("/v1/chat/completions", Place(file, 3)),
@@ -67,6 +70,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "notify": Value(False, Place(file, 13)),
         "runs": Value(RunLimits(at_once=3), Place(file, 14)),
         "memory": Value(MemoryWish(on=True), Place(file, 15)),
+        "ModelNicknames": Value({"The Oracle": RealModel("a/b"), "Claude": RealModel("opus", "claude-code")}, line16),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}
@@ -225,6 +229,7 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_problem(home: Path, launch: 
         ("effort", "huge", "effort"),
         ("lang", "de", "lang"),
         ("sandbox", "yes", "sandbox"),
+        ("ModelNicknames", ["a/b"], "nicknames"),
         ("endpoints", "http://x", "endpoints"),
         ("notify", 1, "switch"),
     ],

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
+from maia.core.agent import OWN_RUNNER, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
@@ -271,6 +272,31 @@ def _runs(value: JsonValue) -> RunLimits:
     return RunLimits(**fitting)
 
 
+def _nicknames(value: JsonValue) -> dict[str, RealModel]:
+    """Names that a person gives to models. One that does not fit takes no other with it."""
+    if not isinstance(value, dict):
+        raise Wrong("nicknames")
+    named: dict[str, RealModel] = {}
+    wrong: list[str] = []
+    for name, model in cast(JsonObject, value).items():
+        try:
+            named[_text(name)] = _real_model(model)
+        except Wrong:
+            wrong.append(name)
+    if wrong:
+        raise Wrong("nicknames", tuple(wrong), named)
+    return named
+
+
+def _real_model(value: JsonValue) -> RealModel:
+    if not isinstance(value, dict):
+        return RealModel(_text(value))
+    fields = cast(JsonObject, value)
+    if not fields or not fields.keys() <= {"model", "runner"}:
+        raise Wrong("nicknames")
+    return RealModel(_text(fields["model"]) if "model" in fields else "", _text(fields.get("runner", OWN_RUNNER)))
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A key that may be set.
@@ -298,6 +324,7 @@ KEYS: dict[str, Known] = {
     "MaxIterations": Known(_count, "count", "restrict", option="--max-iterations"),
     "MaxContextTokens": Known(_tokens, "tokens", "trusted"),
     "ContextSizes": Known(_sizes, "sizes", "trusted"),
+    "ModelNicknames": Known(_nicknames, "nicknames"),
     "permissions": Known(_object, "object", "own"),
     "sandbox": Known(_sandbox, "sandbox", "restrict"),
     "runs": Known(_runs, "runs"),
@@ -352,6 +379,11 @@ class Settings:
     @property
     def effort(self) -> Effort | None:
         return self.get("effort")
+
+    @property
+    def nicknames(self) -> Mapping[str, RealModel]:
+        """The person's own names for models (C6.03)."""
+        return self.get("ModelNicknames") or {}
 
     @property
     def lang(self) -> str | None:

@@ -53,6 +53,17 @@ def test_an_agent_is_found_by_name_or_nickname_in_any_spelling(world: World) -> 
         assert agents.find(word).name == "chaos"
 
 
+def test_signs_and_emoji_of_a_nickname_need_not_be_typed_where_it_is_clear_who_is_meant(world: World) -> None:
+    world.put("home", "a", written("nickname: 🔥 Zed!\n"))
+    world.put("home", "b", written("nickname: ✨ Yan\n"))
+    world.put("home", "c", written("nickname: Yan 🌙\n"))
+    agents = world.shelf().read()
+    assert agents.find("zed").name == "a"
+    for unclear in ("yan", "🌙", "!"):
+        with pytest.raises(UsageProblem):
+            agents.find(unclear)
+
+
 @pytest.mark.parametrize(
     ("word", "key", "close"),
     [

@@ -259,6 +259,7 @@ def conversation(
         rules=(),
         max_iterations=max_iterations,
         max_tool_calls=more.pop("max_tool_calls", None),
+        concludes=more.pop("concludes", False),
     )
     return Conversation(
         Setup(

@@ -41,6 +41,7 @@ from maia.core.types import (
     UserMessage,
     Verdict,
 )
+from maia.engine.turn import STEPS_SPENT
 from tests.engine.doubles import (
     FakeJudge,
     FakeTool,
@@ -471,3 +472,21 @@ async def test_a_result_shows_its_three_readers(tmp_path: Path) -> None:
     talk = await opened(conversation(tmp_path, wire, FakeTool("T", lambda *_: result)))
     event = next(event for event in await play(talk, "go") if isinstance(event, ToolCallFinished))
     assert (event.text, event.summary, event.data) == ("for the model", "12 lines", {"exit": 0})
+
+
+async def test_an_agent_whose_steps_are_spent_is_asked_for_its_conclusion_in_words_alone(tmp_path: Path) -> None:
+    wire = FakeWire(*[call_answer(call("T", f"c{n}", n=n)) for n in range(2)], text_answer("what I found"))
+    talk = await opened(conversation(tmp_path, wire, FakeTool("T"), max_iterations=2, concludes=True))
+    events = await play(talk, "go")
+    assert [event for event in events if isinstance(event, LimitReached)] == [], "nobody is asked"
+    assert [request.answer_only for request in wire.requests] == [False, False, True]
+    assert [event.text for event in events if isinstance(event, Reminded)] == [STEPS_SPENT]
+    assert (ended(events).outcome, ended(events).steps) == ("turn_limit", 3)
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["what I found"]
+
+
+async def test_an_agent_that_is_done_within_its_steps_is_asked_for_nothing(tmp_path: Path) -> None:
+    wire = FakeWire(call_answer(call("T", "c1")), text_answer("done"))
+    talk = await opened(conversation(tmp_path, wire, FakeTool("T"), max_iterations=2, concludes=True))
+    events = await play(talk, "go")
+    assert (ended(events).outcome, len(wire.requests)) == ("finished", 2)

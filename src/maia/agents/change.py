@@ -15,7 +15,7 @@ from maia.agents.files import FILE, Place, one_writer, why
 from maia.agents.header import CannotEdit, Invalid, Value, read_header, with_field
 from maia.agents.names import checked_name, near
 from maia.agents.sections import TITLES, lines_of, read_sections, with_section
-from maia.agents.shelf import Shelf, taken_by, unreadable
+from maia.agents.shelf import Agents, Shelf, taken_by, unreadable
 from maia.core.agent import AgentDefinition, AgentLevel
 from maia.core.errors import SettingsProblem, UsageProblem
 from maia.core.filewrite import FileChanged, replace_file
@@ -99,11 +99,7 @@ def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: boo
 
 def delete(shelf: Shelf, word: str) -> Path:
     """Move an agent with its prompts to the trash of its place; returns where it is now. Raises as `update`."""
-    agents = shelf.read()
-    name, place = _named(shelf, agents.broken, word) or ("", shelf.home)
-    if not name:
-        agent = agents.find(word)
-        name, place = agent.name, shelf.place_of(agent)
+    name, place = named(shelf, shelf.read(), word)
     with one_writer(place):
         stamp = time.strftime("%Y-%m-%d_%H_%M_%S")
         trash = place.root / TRASH
@@ -146,12 +142,16 @@ def _place(shelf: Shelf, level: AgentLevel) -> Place:
     return shelf.project if level == "project" and shelf.project is not None else shelf.home
 
 
-def _named(shelf: Shelf, broken: Iterable[str], word: str) -> tuple[str, Place] | None:
-    """An agent whose file is invalid can be taken away by the name of its folder."""
-    if word not in broken:
-        return None
-    places = (shelf.project, shelf.home) if shelf.is_trusted else (shelf.home,)
-    return next(((word, place) for place in places if place and os.path.lexists(place.agent(word) / FILE)), None)
+def named(shelf: Shelf, agents: Agents, word: str) -> tuple[str, Place]:
+    """The name and place of an agent, also of one whose file is invalid (by the name of its folder).
+
+    Raises as `Agents.find` for one that is not there.
+    """
+    if word in agents.broken:
+        places = (shelf.project, shelf.home) if shelf.is_trusted else (shelf.home,)
+        return next((word, place) for place in places if place and os.path.lexists(place.agent(word) / FILE))
+    agent = agents.find(word)
+    return agent.name, shelf.place_of(agent)
 
 
 def _free(folder: Path, name: str) -> Path:

@@ -30,6 +30,11 @@ def key_of(name: str) -> str:
     return " ".join(_UNSEEN.sub("", folded).split())
 
 
+def bare(name: str) -> str:
+    """A name's words alone, without the signs and emoji that are hard to type."""
+    return " ".join(re.findall(r"[^\W_]+", key_of(name)))
+
+
 def checked_name(name: str, reserved: Iterable[str] = ()) -> str:
     """The name of an agent's folder: letters, digits, `_` and `-`, at most 64, in one Unicode form.
 

@@ -12,7 +12,7 @@ from typing import Final
 from maia.agents.document import MAX_BYTES, Document, Origin, Outside, read_document
 from maia.agents.files import FILE, MOST_AGENTS, Place, why
 from maia.agents.header import Invalid
-from maia.agents.names import key_of, near
+from maia.agents.names import bare, key_of, near
 from maia.core.agent import AgentDefinition
 from maia.core.errors import SettingsProblem, UsageProblem
 from maia.core.events import Notice
@@ -31,7 +31,7 @@ class Agents:
     waiting: tuple[str, ...] = ()
 
     def find(self, word: str) -> AgentDefinition:
-        """The agent of that name or nickname, in any case and Unicode form.
+        """The agent of that name or nickname, in any case and Unicode form; signs and emoji may be left out.
 
         Raises `SettingsProblem` for one whose file is invalid, `UsageProblem` for one in a folder that is not trusted
         and, with the nearest names, for one that is not there.
@@ -40,6 +40,11 @@ class Agents:
         for agent in self.found:
             if wanted in (key_of(agent.name), key_of(agent.nickname)):
                 return agent
+        loosely = [
+            agent for agent in self.found if bare(word) and bare(word) in map(bare, (agent.name, agent.nickname))
+        ]
+        if len(loosely) == 1:
+            return loosely[0]
         if problem := next((each for name, each in self.broken.items() if key_of(name) == wanted), None):
             raise SettingsProblem(problem.key, **problem.values)
         if wanted in map(key_of, self.waiting):

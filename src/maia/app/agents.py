@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from maia.agents.document import Outside
 from maia.agents.shelf import Shelf
+from maia.app.acting import Acting, rules_of
+from maia.app.agentkeys import agent_key
+from maia.app.ground import Ground, named_folder
+from maia.app.nicknames import real_model
+from maia.app.rules import FolderRules
+from maia.core.agent import OWN_RUNNER, AgentDefinition, RealModel
+from maia.core.errors import UsageProblem
+from maia.core.events import Notice
 from maia.launch import Folders
 from maia.permissions.trust import remember, trust_state
+
+if TYPE_CHECKING:
+    from maia.app.memories import OpenMemory
 
 T = TypeVar("T")
 
@@ -40,3 +53,61 @@ def changing(folders: Folders, change: Callable[[Shelf], T]) -> T:
         if after.verdict != "trusted":
             remember(folders.launch, folders.home, after.digest)
     return done
+
+
+def find_agent(folders: Folders, word: str) -> AgentDefinition:
+    """The agent of that name or nickname. Raises `MaiaError`, with the nearest names for one that is not there."""
+    return agent_shelf(folders).read().find(word)
+
+
+# At work ------------------------------------------------------------------------------------------------------------
+
+
+def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, launch: Path | None = None) -> Ground:
+    """The ground on which a session acts as this agent (C6.03): `build_conversation` does the rest.
+
+    Options that are set win over the definition. `launch` is the folder that the definition belongs to, where the
+    session has another one. Nothing global is touched: several agents work in one process. Raises `UsageProblem` for
+    a folder or key that is not there, and where the wished runner cannot have the wished model.
+    """
+    real = _real(ground, agent)
+    folders = tuple(named_folder(name, ground.folders.launch) for name in agent.folders)
+    add_dirs = tuple(dict.fromkeys((*ground.add_dirs, *folders)))
+    runner = ground.options.runtime or real.runner
+    key = agent_key(agent.key, real.model, ground.env) if agent.key else None
+    env = key.environment(ground.env) if key and runner == OWN_RUNNER else ground.env
+    rules, problems = rules_of(agent, runner)
+    acting = Acting(agent, runner, real.model, rules, (*_told(agent, runner), *problems), key, is_strict)
+    return replace(
+        ground,
+        env=env,
+        rules=FolderRules(ground.folders, ground.env, ground.options, ground.say, add_dirs, rules),
+        add_dirs=add_dirs,
+        memory=_memory(ground, agent, launch) if agent.has_memory and runner == OWN_RUNNER else None,
+        acting=acting,
+    )
+
+
+def _real(ground: Ground, agent: AgentDefinition) -> RealModel:
+    """The definition's runner and model, a nickname resolved. Raises `UsageProblem` where the two do not fit."""
+    real = real_model(ground.rules.settings.nicknames, agent.model)
+    if real is None:
+        return RealModel(agent.model, agent.runner)
+    if agent.runner not in (OWN_RUNNER, real.runner):
+        raise UsageProblem("agents.model.other_runner", name=agent.model, runner=real.runner)
+    return real if real.runner != OWN_RUNNER else RealModel(agent.model)  # told with its nickname when it is chosen
+
+
+def _memory(ground: Ground, agent: AgentDefinition, launch: Path | None) -> OpenMemory:
+    from maia.app.memories import agent_identity, opening
+
+    identity = agent_identity(agent.name, agent.level, launch or ground.folders.launch)
+    return opening(ground.rules.settings, ground.folders, ground.env, identity)
+
+
+def _told(agent: AgentDefinition, runner: str) -> Iterator[Notice]:
+    """The start log: as whom the session acts, by whom, and what its definition opens or cannot."""
+    yield Notice("info", "agents.acts_as", {"nickname": agent.nickname, "file": agent.shown, "runner": runner})
+    if agent.asks_nothing and runner != OWN_RUNNER:
+        key = "agents.asks_nothing" if agent.level == "home" else "agents.asks_nothing_project"
+        yield Notice("warn", key, {"nickname": agent.nickname, "runner": runner, "file": agent.shown})

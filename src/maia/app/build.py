@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maia import __version__
+from maia.app.acting import NOBODY, section_of, steps_of, tools_for
+from maia.app.ground import Ground, plain_ground
 from maia.app.memory import Remembered
 from maia.app.models import EndpointModels, Wish
-from maia.app.rules import FolderRules, saved_outputs
+from maia.app.nicknames import wished_runner
+from maia.app.rules import saved_outputs
 from maia.app.undo import SessionUndo
+from maia.core.agent import OWN_RUNNER, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
-from maia.core.namedpath import named_path
 from maia.core.ports import FileState, Hands, ToolMemory
 from maia.core.tool import AnyTool
 from maia.core.types import Reason
@@ -25,8 +28,7 @@ from maia.engine.context import Tally, base_sections, project_section, read_star
 from maia.engine.conversation import Conversation
 from maia.engine.setup import BangOutcome, CallContext, Config, Setup
 from maia.engine.views import Trust
-from maia.i18n.catalogue import Catalogue, choose_language
-from maia.launch import Folders, find_folders, prepare
+from maia.i18n.catalogue import Catalogue
 from maia.sandbox.fetch import WebFetcher
 from maia.sandbox.process import LocalProcesses
 from maia.sandbox.wall import WallFound
@@ -38,62 +40,20 @@ from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
-    from maia.app.memories import OpenMemory
     from maia.app.runtimes import ProgramModels, Yard
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What is known before a session: the options, the folders, the settings and rules, the language.
-
-    `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
-    """
-
-    options: Options
-    env: Mapping[str, str]
-    folders: Folders
-    rules: FolderRules
-    add_dirs: tuple[Path, ...]
-    say: Catalogue
-    memory: OpenMemory | None = None
-
-
 def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
-    """Find and prepare the folders (T1.01, T1.03). Raises `UsageProblem` for a folder that is not there."""
-    folders = prepare(find_folders(env), env)
-    add_dirs = tuple(_folder(name, folders.launch) for name in options.add_dirs)
-    rules = FolderRules(folders, env, options, say, add_dirs)
-    lang = choose_language(options.lang, env, rules.settings.lang)
-    words = say if lang == say.lang else Catalogue(lang)
-    ground = Ground(options, _with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
-    return replace(ground, memory=_own_memory(ground)) if rules.settings.memory.on else ground
+    """Find and prepare the folders (T1.01, T1.03), and act as the agent that `--agent` names.
 
+    Raises `UsageProblem` for a folder or an agent that is not there.
+    """
+    ground = plain_ground(options, env, say)
+    if options.agent is None:
+        return ground
+    from maia.app.agents import act_as, find_agent
 
-def _own_memory(ground: Ground) -> OpenMemory:
-    """The memory of the person at the terminal, for conversations with maia itself (setting `memory`)."""
-    from maia.app.memories import PERSON, opening
-
-    return opening(ground.rules.settings, ground.folders, ground.env, PERSON)
-
-
-def _with_kept_keys(folder: Path, env: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment with the keys that `maia keys set` kept; one look at the file system where there are none."""
-    if not folder.is_dir():
-        return env
-    from maia.credentials.vault import kept_environment
-
-    return kept_environment(folder, env)
-
-
-def _folder(name: str, launch: Path) -> Path:
-    named = named_path(name, launch)
-    try:
-        path = named.resolve(strict=True) if isinstance(named, Path) else None
-    except (OSError, RuntimeError):  # RuntimeError: links in a circle
-        path = None
-    if path is None or not path.is_dir():
-        raise UsageProblem("cli.bad_dir", path=name)
-    return path
+    return act_as(ground, find_agent(ground.folders, options.agent))
 
 
 def build_conversation(ground: Ground) -> Conversation:
@@ -128,18 +88,25 @@ def build_conversation(ground: Ground) -> Conversation:
 
 def endpoint_models(ground: Ground) -> EndpointModels:
     """The models of all endpoints that the settings and the environment name."""
-    wish = Wish(ground.options.model, ground.options.prompt is None)
+    acting = ground.acting or NOBODY
+    wish = Wish(ground.options.model, ground.options.prompt is None, acting.model, acting.is_strict, acting.key)
     remembered = Remembered(ground.folders.config / "models.json")
     return EndpointModels(ground.rules.current, wish, ground.env, ground.say, remembered)
 
 
 def _models(ground: Ground) -> EndpointModels | ProgramModels:
-    """Who answers: a model of an endpoint, or the program that `--runtime` names."""
-    if ground.options.runtime is None:
+    """Who answers: a model of an endpoint, or a program that `--runtime`, a nickname or the agent names."""
+    wished = runner_of(ground)
+    if wished.runner == OWN_RUNNER:
         return endpoint_models(ground)
     from maia.app.runtimes import program_models
 
-    return program_models(ground.options.runtime, ground.options.model, yard_of(ground))
+    return program_models(wished.runner, wished.model or None, yard_of(ground), ground.acting and ground.acting.key)
+
+
+def runner_of(ground: Ground) -> RealModel:
+    """Who runs the session, and with which model where that is a program."""
+    return wished_runner(ground.rules.settings.nicknames, ground.options, ground.acting or NOBODY)
 
 
 def yard_of(ground: Ground) -> Yard:
@@ -212,7 +179,9 @@ class _Builder:
         self._states: dict[str, _SessionState] = {}
         self._notify: Callable[[Notice], None] = lambda _notice: None
         self._memory = ground.memory(lambda notice: self._notify(notice)) if ground.memory else None
-        self._tools = {tool.spec.name: tool for tool in (*built_in_tools(), *self._memory_tools())}
+        self._acting = ground.acting
+        own, self._tool_notices = self._own_tools()
+        self._tools = {**own, **{tool.spec.name: tool for tool in self._memory_tools()}}
         self._rules = ground.rules
         self._processes = self._new_processes()
 
@@ -227,20 +196,26 @@ class _Builder:
         self._rules.reload()
         start = read_start_context(folders.launch)
         project = (project_section(start.section),) if start.section else ()
+        acting = self._acting
+        agent = (section_of(acting.agent),) if acting else ()
+        limit = self.settings.max_iterations
         return Config(
             judge=self._rules.judge,
             tools=self._tools,
-            sections=(*base_sections(folders.launch, ground.add_dirs, date.today()), *project),
+            sections=(*base_sections(folders.launch, ground.add_dirs, date.today()), *agent, *project),
             notices=(
                 Notice("info", "start.folder", {"folder": str(folders.launch)}),
                 *folders.notices,
                 *start.notices,
                 *self._rules.notices(),
+                *(acting.notices if acting else ()),
+                *self._tool_notices,
             ),
             rules=self._rules.shown(),
-            max_iterations=self.settings.max_iterations,
+            max_iterations=steps_of(acting.agent, limit) if acting else limit,
             max_output_tokens=self.settings.max_output_tokens,
-            effort=self.settings.effort,
+            effort=(acting and acting.agent.effort) or self.settings.effort,
+            concludes=acting is not None and ground.options.prompt is not None,
         )
 
     def hands(self, config: Config, context: CallContext) -> Hands:
@@ -310,6 +285,10 @@ class _Builder:
         """Let go of what the tools hold open."""
         if self._memory is not None:
             await self._memory.aclose()
+
+    def _own_tools(self) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
+        tools = {tool.spec.name: tool for tool in built_in_tools()}
+        return tools_for(self._acting.agent, tools) if self._acting else (tools, ())
 
     def _memory_tools(self) -> tuple[AnyTool, ...]:
         if self._memory is None:

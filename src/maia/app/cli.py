@@ -63,12 +63,19 @@ def _runs(options: Options, say: Catalogue) -> int:
     return runs(options, say)
 
 
+def _agents(options: Options, say: Catalogue) -> int:
+    from maia.app.agents_command import agents
+
+    return agents(options, say)
+
+
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "permissions": _permissions,
     "sessions": _sessions,
     "models": _models,
     "doctor": _doctor,
     "keys": _keys,
+    "agents": _agents,
     "runs": _runs,
     "tokens": _tokens,
 }

@@ -35,8 +35,15 @@ async def _run(ground: Ground, submission: Submission) -> int:
     out, err = standard_streams()
     talk = build_conversation(ground)
     look = stream_look(ground.env, err)
+    agent = ground.acting.agent if ground.acting else None
     printer = Printer(
-        ground.options.output_format, ground.say, out, lambda rows: show_aside(rows, look, err), look, lambda: talk.name
+        ground.options.output_format,
+        ground.say,
+        out,
+        lambda rows: show_aside(rows, look, err),
+        look,
+        lambda: talk.name,
+        {"agent": agent.name, "nickname": agent.nickname} if agent else None,
     )
     return await run(talk, submission, printer)
 

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from maia.app.build import Ground, build_conversation, lay_ground
+from maia.app.agents import act_as, find_agent
+from maia.app.build import build_conversation, lay_ground, runner_of
+from maia.app.ground import Ground, named_folder
 from maia.app.runs import options_of, run_store
-from maia.core.agent import OWN_RUNNER
+from maia.core.agent import AgentDefinition
 from maia.core.errors import RunProblem
 from maia.core.namedpath import named_path
 from maia.core.runs import RunWish
@@ -25,6 +27,7 @@ from maia.runs.store import RunStore
 from maia.sandbox.environment import hide_own_environment
 from maia.store.sessions import Sessions
 from maia.terminal.loop import run_to_end
+from maia.terminal.options import Options
 
 
 def host_runs(folder: str, listening: int) -> int:
@@ -69,23 +72,33 @@ class Preparing:
     def __call__(self, wish: RunWish) -> Prepared:
         """Raises `MaiaError` for an unknown agent, a folder that is not allowed, a session that is not there."""
         wish = self._going_on(wish)
-        folder = self._folder(wish.folder)
-        options = replace(
-            self._ground.options,
-            model=wish.model or self._ground.options.model,
-            runtime=_runtime(wish) or self._ground.options.runtime,
-            max_iterations=wish.max_iterations or self._ground.options.max_iterations,
-            resume=wish.session or None,
-            continue_last=False,
-        )
-        ground = lay_ground(options, self._env(folder), self._ground.say)
+        agent = find_agent(self._ground.folders, wish.agent) if wish.agent else None
+        folder = self._folder(wish.folder, agent)
+        ground = lay_ground(self._options(wish, agent), self._env(folder), self._ground.say)
+        if agent is not None:
+            ground = act_as(ground, agent, is_strict=True, launch=self._ground.folders.launch)
         if wish.session:
             Sessions(ground.folders.sessions).check_there(wish.session)
         return Prepared(
             folder=str(folder),
             begin=lambda: build_conversation(ground),
-            runner=options.runtime or OWN_RUNNER,
+            agent=agent.name if agent else "",
+            nickname=agent.nickname if agent else "",
+            runner=runner_of(ground).runner,
             session=wish.session,
+        )
+
+    def _options(self, wish: RunWish, agent: AgentDefinition | None) -> Options:
+        """The front's options with those of the wish. An agent's own model and runner come before the front's."""
+        front = self._ground.options
+        return replace(
+            front,
+            model=wish.model or (None if agent else front.model),
+            runtime=wish.runner or (None if agent else front.runtime),
+            agent=None if agent else front.agent,
+            max_iterations=wish.max_iterations or front.max_iterations,
+            resume=wish.session or None,
+            continue_last=False,
         )
 
     def _env(self, folder: Path) -> Mapping[str, str]:
@@ -105,7 +118,7 @@ class Preparing:
             agent=wish.agent or earlier.agent,
         )
 
-    def _folder(self, named: str) -> Path:
+    def _folder(self, named: str, agent: AgentDefinition | None) -> Path:
         """The launch folder of a run: it lies where the front may be (C6.06). Raises `RunProblem`."""
         launch = self._ground.folders.launch
         if not named:
@@ -117,10 +130,7 @@ class Preparing:
             folder = None
         if folder is None or not folder.is_dir():
             raise RunProblem("runs.no_folder", folder=named)
-        if not any(folder.is_relative_to(root) for root in (launch, *self._ground.add_dirs)):
+        more = tuple(named_folder(each, launch) for each in agent.folders) if agent else ()
+        if not any(folder.is_relative_to(root) for root in (launch, *self._ground.add_dirs, *more)):
             raise RunProblem("runs.folder", folder=str(folder), launch=str(launch))
         return folder
-
-
-def _runtime(wish: RunWish) -> str | None:
-    return None if wish.runner in ("", OWN_RUNNER) else wish.runner

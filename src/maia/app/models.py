@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from maia.app.memory import Remembered
+from maia.app.nicknames import near_nicknames, own_model, real_model
 from maia.app.refusals import ExplainingWire, explaining
-from maia.core.errors import ModelFailed, NotConfigured
+from maia.core.agent import RealModel
+from maia.core.errors import ModelFailed, NotConfigured, UsageProblem
 from maia.core.events import Notice
 from maia.core.ports import Say, Wire
 from maia.core.types import ChosenBy, Cost, Effort, Failure, JsonObject, Usage
@@ -25,19 +27,28 @@ from maia.llm.transport import get_json
 from maia.settings import Settings
 
 if TYPE_CHECKING:
+    from maia.app.agentkeys import AgentKey
     from maia.llm.doctor import Check
     from maia.llm.open import OpenWire
 
 
 _get_json: Final = explaining(get_json)
+_NO_SUCH_MODEL: Final = "models.no_such_model"
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which model the command line asks for, and whether somebody is there to choose."""
+    """Which model the command line asks for, and whether somebody is there to choose.
+
+    `agent` is what the agent of the session names, which counts where there is no option. One that is not there gives
+    way to the usual model with a warning (T7.06), where `is_strict` it is an error. `key` is the agent's own, if any.
+    """
 
     option: str | None
     is_person: bool
+    agent: str = ""
+    is_strict: bool = False
+    key: AgentKey | None = None
 
 
 class EndpointModels:
@@ -77,21 +88,23 @@ class EndpointModels:
         `NotConfigured` without a person and without any endpoint, `MaiaError` for a name that is not there.
         """
         found = await self._endpoints()
-        wanted = Wanted(self._wish.option, self._settings().model, resumed or None, self._remembered.model)
-        if not found.has_server and not self._wish.is_person and wanted.option is None:
+        wanted = self._wanted(resumed)
+        if not found.has_server and not self._wish.is_person and self._wish.option is None:
             raise NotConfigured("cli.nothing_configured")
         named = wanted.option or wanted.resumed or wanted.setting or wanted.remembered
         listing = self._remembered_list(found, named) or await self._list(named)
         if not named and self._wish.is_person and _is_several(listing):
             return None
-        choice = choose(listing.models, wanted, found.endpoints, _unlisted(listing))
-        return self._bound(choice, found)
+        choice = self._choose_or_usual(listing, wanted, found)
+        words = (self._wish.option or self._wish.agent, self._settings().model or "")
+        return self._bound(self._called(choice, words[0] if wanted.option else words[1]), found)
 
     async def bind(self, name: str, why: ChosenBy) -> Bound:
         """The model of that name; a person's choice is remembered for the next start."""
         found = await self._endpoints()
-        listing = await self._list(name)
-        choice = choose(listing.models, Wanted(option=name), found.endpoints, _unlisted(listing))
+        real = own_model(self._nicknames, name)
+        listing = await self._list(real)
+        choice = self._called(self._choose(listing, Wanted(option=real), found), name)
         if why == "command":
             self._remembered.keep_model(choice.model.full_name)
         return self._bound(Choice(choice.model, why, choice.others, choice.notices), found)
@@ -169,9 +182,53 @@ class EndpointModels:
 
     # Inside
 
+    @property
+    def _nicknames(self) -> Mapping[str, RealModel]:
+        return self._settings().nicknames
+
+    def _wanted(self, resumed: str) -> Wanted:
+        """Who asks for which model, nicknames resolved."""
+        option = own_model(self._nicknames, self._wish.option or self._wish.agent)
+        setting = own_model(self._nicknames, self._settings().model or "")
+        return Wanted(option or None, setting or None, resumed or None, self._remembered.model)
+
+    def _choose_or_usual(self, listing: Listing, wanted: Wanted, found: Configured) -> Choice:
+        """As wanted; the usual model, with a warning, where the agent's own is not there (T7.06)."""
+        try:
+            return self._choose(listing, wanted, found)
+        except UsageProblem as problem:
+            if self._wish.option or self._wish.is_strict or problem.key != _NO_SUCH_MODEL:
+                raise
+            usual = self._choose(listing, replace(wanted, option=None), found)
+            values = {"name": self._wish.agent, "model": usual.model.full_name, "close": problem.values["close"]}
+            return replace(usual, notices=(Notice("warn", "agents.model.gone", values), *usual.notices))
+
+    def _choose(self, listing: Listing, wanted: Wanted, found: Configured) -> Choice:
+        try:
+            return choose(listing.models, wanted, found.endpoints, _unlisted(listing))
+        except UsageProblem as problem:
+            if problem.key != _NO_SUCH_MODEL:
+                raise
+            near = near_nicknames(self._nicknames, str(problem.values["name"]))
+            close = ", ".join((*near, str(problem.values["close"])))
+            raise UsageProblem(_NO_SUCH_MODEL, name=problem.values["name"], close=close) from None
+
+    def _called(self, choice: Choice, word: str) -> Choice:
+        """The choice; where a nickname led to it, with a notice that tells the real model (C6.03)."""
+        real = real_model(self._nicknames, word)
+        if real is None or choice.why not in ("option", "settings"):
+            return choice
+        named = Notice("info", "agents.model.named", {"nickname": word, "model": choice.model.full_name})
+        return replace(choice, notices=(named, *choice.notices))
+
     async def _endpoints(self) -> Configured:
         if self._found is None:
-            self._found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
+            found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
+            if self._wish.key is not None:
+                from maia.app.agentkeys import paid_by
+
+                found = paid_by(found, self._wish.key, self._env)
+            self._found = found
         return self._found
 
     def _guarded(self, found: Configured) -> Configured:

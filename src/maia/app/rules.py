@@ -27,11 +27,18 @@ def saved_outputs(folders: Folders) -> Path:
 class FolderRules:
     """What the settings files, the options and the person's trust come to; `reload` reads all of it again.
 
+    `more` are the rules of an agent, which add to all others: none of them lifts a deny or an ask (T7.04).
     Raises `UsageProblem` for an `--allow` or `--deny` that is no rule: a script must not run with less than it asked.
     """
 
     def __init__(
-        self, folders: Folders, env: Mapping[str, str], options: Options, say: Say, add_dirs: tuple[Path, ...] = ()
+        self,
+        folders: Folders,
+        env: Mapping[str, str],
+        options: Options,
+        say: Say,
+        add_dirs: tuple[Path, ...] = (),
+        more: tuple[Rule, ...] = (),
     ) -> None:
         self._folders = folders
         self._env = env
@@ -44,6 +51,7 @@ class FolderRules:
             allow=options.allow,
             deny=options.deny,
             own_outputs=saved_outputs(folders),
+            more=more,
         )
         for problem in self.judge.option_problems:
             notice = problem_notice(problem, say)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from maia import __version__
 from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
@@ -26,6 +26,9 @@ from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places, named_places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
 from maia.settings import Sandbox
+
+if TYPE_CHECKING:
+    from maia.app.agentkeys import AgentKey
 
 State: TypeAlias = Literal["warn", "ok", "skipped"]
 
@@ -133,9 +136,16 @@ class ExplainingRuntime:
         await self._runtime.aclose()
 
 
-def program_models(name: str, model: str | None, yard: Yard) -> ProgramModels:
-    """The program of that name. Raises `UsageProblem` for an unknown one, `NotConfigured` for one that is absent."""
+def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | None = None) -> ProgramModels:
+    """The program of that name; `key` is the only one that it gets, where an agent names one.
+
+    Raises `UsageProblem` for an unknown program or a key that is none for it, `NotConfigured` for one that is absent.
+    """
     program = named(name)
+    if key is not None:
+        from maia.app.agentkeys import program_environment
+
+        yard = replace(yard, env=program_environment(program, key, yard.env))
     env, notices = without_blocked(program, yard.env)
     path = installed(program, env)
     guard_keys(program, env)

@@ -13,6 +13,7 @@ USAGE: Final[Mapping[str, str]] = {
     "models": "models [--json]",
     "doctor": "doctor [--json]",
     "keys": "keys explain [NAME] | list | set [NAME] | remove NAME | check [NAME] | hermes [AGENT] | migrate",
+    "agents": "agents list | show NAME | create NAME | edit NAME | delete NAME | prompts NAME [PROMPT] | nicknames",
     "runs": "runs list | start TASK | show RUN | follow RUN | stop RUN | answer RUN CHOICE [REASON]",
     "tokens": "tokens < FILE",
 }

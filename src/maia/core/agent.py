@@ -15,6 +15,14 @@ AgentLevel: TypeAlias = Literal["project", "home"]
 
 
 @dataclass(frozen=True, slots=True)
+class RealModel:
+    """What a nickname of the model table stands for: `model` as the runner knows it, empty for its usual one."""
+
+    model: str
+    runner: str = OWN_RUNNER
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRules:
     """Permission rules as written. They add to those in force: a deny or ask from elsewhere is never lifted (T7.04)."""
 

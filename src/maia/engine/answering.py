@@ -104,6 +104,7 @@ class Answering:
             emit=self.emit,
             measure=self.measure,
             cut=self.cut,
+            concludes=self.config.concludes,
         )
 
     def _outside_ports(self, runtime: Runtime, task: ProgramTask) -> OutsidePorts:
@@ -119,13 +120,13 @@ class Answering:
 
     def _task(self, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:
         trust = self.config.judge.decide((Need("Agent", "name", self.bound.provider),))
-        project = (section.text for section in self.config.sections if section.name == "project")
+        told = (section.text for section in self.config.sections if section.name in ("agent", "project"))
         return ProgramTask(
             text="\n\n".join(part.text for part in user_parts(said)),
             folder=self.bench.launch,
             thread=self.thread,
             history=history,
-            instructions="\n\n".join(project),
+            instructions="\n\n".join(told),
             model="" if self.bound.model == OWN_MODEL else self.bound.model,
             may_write=trust.verdict is Verdict.ALLOW,
         )

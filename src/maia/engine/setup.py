@@ -21,7 +21,10 @@ from maia.store.sessions import Sessions
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """One reading of the settings and the folder; `/clear` and `/new` read again."""
+    """One reading of the settings and the folder; `/clear` and `/new` read again.
+
+    With `concludes` nobody is asked when the steps are spent: the model is asked for its conclusion (T7.05).
+    """
 
     judge: Judge
     tools: Mapping[str, AnyTool]
@@ -32,6 +35,7 @@ class Config:
     max_tool_calls: int | None = None
     max_output_tokens: int | None = None
     effort: Effort | None = None
+    concludes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

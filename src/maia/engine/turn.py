@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from maia.core.costs import add_costs
 from maia.core.events import (
@@ -46,6 +47,11 @@ from maia.engine.circles import Circles, words_alone
 from maia.engine.limits import BROKEN_ANSWERS, SilentCut, StepLimit
 from maia.engine.schedule import Scheduler
 
+STEPS_SPENT: Final = (
+    "Your steps are spent, and tools are no longer there. Answer now with what you have: what was done and found, what "
+    "is missing, and what you could not check."
+)
+
 Emit = Callable[[Event], None]
 Price = Callable[[str, str, Usage | None, float | None], Cost]
 """(model, provider, usage, reported USD) → cost with its source."""
@@ -53,7 +59,10 @@ Price = Callable[[str, str, Usage | None, float | None], Cost]
 
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
-    """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts."""
+    """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts.
+
+    With `concludes` the end of the steps is no question: one more call asks for the conclusion (T7.05).
+    """
 
     wire: Wire
     model: str
@@ -65,6 +74,7 @@ class TurnPorts:
     emit: Emit
     measure: Callable[[], ContextMeasured | None] | None = None
     cut: SilentCut = field(default_factory=SilentCut)
+    concludes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,7 @@ class _Turn:
         self._sums = sums
         self._circles = Circles()
         self._counted = 0
+        self._is_last = False
 
     async def steps(self) -> _End:
         while True:
@@ -140,8 +151,18 @@ class _Turn:
             if end is not None:
                 return end
             self._measure()
-            if self._p.steps.reached(self._sums.steps) and not await self._goes_on():
-                return _End("turn_limit")
+            if self._p.steps.reached(self._sums.steps):
+                if self._p.concludes:
+                    return await self._conclude()
+                if not await self._goes_on():
+                    return _End("turn_limit")
+
+    async def _conclude(self) -> _End:
+        """The steps are spent without a conclusion: ask for it, in words alone (T7.05)."""
+        self._p.emit(Reminded(STEPS_SPENT))
+        self._is_last = True
+        answer = await self._ask()
+        return _End("failed", answer.failure) if isinstance(answer, WireFailed) else _End("turn_limit")
 
     async def _ask(self) -> WireAnswer | WireFailed:
         """One round trip. Whatever ends it, text that was shown is kept as an `Answered`."""
@@ -164,7 +185,7 @@ class _Turn:
     async def _stream(self, shown: Shown) -> WireAnswer | WireFailed:
         end: WireAnswer | WireFailed | None = None
         request = self._p.request()
-        if self._circles.closed:
+        if self._circles.closed or self._is_last:
             request = words_alone(request)
         stream = self._p.wire.stream(request)
         try:

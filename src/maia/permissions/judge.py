@@ -26,8 +26,9 @@ class RuleJudge:
     """Decides needs against `~/.maia/settings.json`, `./.maia/settings.json`, `--allow`/`--deny` and the session.
 
     Until the folder is trusted its own allow rules are not used; its deny and ask rules are, since they only restrict
-    (decisions §9). `files` holds what was read, with problems; `reload` reads again after an edit (T6.07). What lies in
-    the folder `own_outputs` was shown to the model in part, and it was told of the file: reading it needs no rule.
+    (decisions §9). `more` are rules that come from elsewhere, as an agent's. `files` holds what was read, with
+    problems; `reload` reads again after an edit (T6.07). What lies in the folder `own_outputs` was shown to the model
+    in part, and it was told of the file: reading it needs no rule.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class RuleJudge:
         deny: Sequence[str] = (),
         files: Sequence[tuple[Path, str]] | None = None,
         own_outputs: Path | None = None,
+        more: Sequence[Rule] = (),
     ) -> None:
         self.place = place
         self.trusted = trusted
         self._sources = tuple(files) if files is not None else _two_files(place)
         self._options, self.option_problems = _option_rules(allow, deny)
+        self.more = tuple(more)
         self._built_in = _reading_rules(own_outputs, place) if own_outputs else ()
         self._session: tuple[Rule, ...] = ()
         self.files: tuple[RuleFile, ...] = ()
@@ -108,7 +111,7 @@ class RuleJudge:
         read = [(file, rule) for file in self.files for rule in file.rules]
         rules = [rule for file, rule in read if self._counts(file, rule)]
         self._waiting = tuple(rule for file, rule in read if not self._counts(file, rule))
-        self.rules = RuleSet((*rules, *self._options, *self._session, *self._built_in))
+        self.rules = RuleSet((*rules, *self._options, *self.more, *self._session, *self._built_in))
 
     def waits(self, file: RuleFile) -> bool:
         """Whether the file's allow rules are left out because the folder is not trusted."""

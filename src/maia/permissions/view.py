@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from maia.core.events import Notice
 from maia.core.ports import Say
 from maia.permissions.judge import RuleJudge
@@ -13,10 +15,11 @@ def start_notices(judge: RuleJudge, say: Say) -> tuple[Notice, ...]:
 
     A file that is no JSON at all is told by the settings, which read the same file.
     """
-    loaded = [file for file in judge.files if file.rules]
+    loaded = [(file.shown, len(file.rules)) for file in judge.files if file.rules]
+    loaded += Counter(rule.source.name for rule in judge.more).items()
     shown = [
-        say("perm.start.file" if i == 0 else "perm.start.next", n=len(file.rules), file=file.shown)
-        for i, file in enumerate(loaded)
+        say("perm.start.file" if i == 0 else "perm.start.next", n=count, file=file)
+        for i, (file, count) in enumerate(loaded)
     ]
     info = (
         Notice("info", "perm.start.files", {"files": ", ".join(shown)}) if shown else Notice("info", "perm.start.none")

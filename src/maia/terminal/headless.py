@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TextIO
 
 from maia.core.codec import dump_event, to_json
 from maia.core.events import Answered, ApprovalRequested, Event, LimitReached, Notice, RetryScheduled, TurnEnded
-from maia.core.types import Answer, JsonObject, Outcome, Submission, TextPart
+from maia.core.types import Answer, JsonObject, JsonValue, Outcome, Submission, TextPart
 from maia.terminal.badges import badge_lines, failure_lines, failure_title, failure_words
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.endings import notice_lines
@@ -91,7 +91,10 @@ def result(collected: Collected, session: str, say: Words) -> JsonObject:
 
 
 class Printer:
-    """Writes one turn to `out` in the asked format; rows for a person at the terminal go to `aside`."""
+    """Writes one turn to `out` in the asked format; rows for a person at the terminal go to `aside`.
+
+    `more` stands in the JSON result beside what the turn says: the agent as which it was done.
+    """
 
     def __init__(
         self,
@@ -101,7 +104,9 @@ class Printer:
         aside: Callable[[Sequence[Line]], None],
         look: Look,
         session: Callable[[], str],
+        more: Mapping[str, JsonValue] | None = None,
     ) -> None:
+        self._more = more or {}
         self._form = form
         self._say = say
         self._out = out
@@ -124,7 +129,7 @@ class Printer:
             case "text" if self.collected.text:
                 self._line(self.collected.text)
             case "json" if self.collected.ended is not None:
-                self._line(json.dumps(result(self.collected, self._session(), self._say), ensure_ascii=False))
+                self._line(json.dumps(self._result(), ensure_ascii=False))
             case _:
                 pass
 
@@ -133,8 +138,11 @@ class Printer:
         self._out.write(text if text.endswith("\n") else text + "\n")
         self._out.flush()
 
+    def _result(self) -> JsonObject:
+        return {**result(self.collected, self._session(), self._say), **self._more}
+
     def _last(self, event: TurnEnded) -> str:
-        return json.dumps({**to_json(event), **result(self.collected, self._session(), self._say)}, ensure_ascii=False)
+        return json.dumps({**to_json(event), **self._result()}, ensure_ascii=False)
 
     def _rows(self, event: Event) -> list[Line]:
         """What a person should know although the answer goes elsewhere."""

@@ -25,6 +25,7 @@ class Options:
     command: tuple[str, ...] = ()
     model: str | None = None
     runtime: str | None = None
+    agent: str | None = None
     output_format: OutputFormat = "text"
     max_iterations: int | None = None
     continue_last: bool = False
@@ -39,6 +40,8 @@ class Options:
     base_url: str | None = None
     hint: str | None = None
     dry_run: bool = False
+    fields: tuple[str, ...] = ()
+    everywhere: bool = False
     stdin: bool = False
     help: bool = False
     version: bool = False
@@ -61,6 +64,7 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("-p", "--print"), "prompt", "prompt", "PROMPT"),
     OptionRow(("--model", "-m"), "model", "text", "MODEL"),
     OptionRow(("--runtime",), "runtime", "text", "NAME"),
+    OptionRow(("--agent",), "agent", "text", "NAME"),
     OptionRow(("--output-format",), "output_format", "format", "text|json|stream-json"),
     OptionRow(("--max-iterations",), "max_iterations", "count", "N"),
     OptionRow(("--continue", "-c"), "continue_last", "flag"),
@@ -75,6 +79,8 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--base-url",), "base_url", "text", "URL"),
     OptionRow(("--hint",), "hint", "text", "PROVIDER"),
     OptionRow(("--dry-run",), "dry_run", "flag"),
+    OptionRow(("--set",), "fields", "list", "FIELD=VALUE"),
+    OptionRow(("--global",), "everywhere", "flag"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )

@@ -1,0 +1,110 @@
+"""What an agent's definition means for a session: what it is told, its steps, its rules, its tools. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from maia.core.agent import OWN_RUNNER, AgentDefinition
+from maia.core.events import Notice
+from maia.core.text import visible
+from maia.core.tool import AnyTool
+from maia.core.types import Effort, Rule, RuleSource, Section, Verdict
+from maia.permissions.rules import RuleProblem, canonical_tool, parse_rule
+
+if TYPE_CHECKING:
+    from maia.app.agentkeys import AgentKey
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """The agent as which a session acts. `runner` and `model` are the real ones where a nickname was written.
+
+    `notices` belong to the start log. `key` pays, where the definition names one. With `is_strict` a model that is not
+    there is an error (C6.03), else a warning (T7.06).
+    """
+
+    agent: AgentDefinition
+    runner: str = OWN_RUNNER
+    model: str = ""
+    rules: tuple[Rule, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    key: AgentKey | None = None
+    is_strict: bool = False
+
+
+NOBODY: Final = Acting(AgentDefinition("", "", "", ""))
+"""maia itself: no model, key or runner of its own."""
+
+STEPS: Final[Mapping[Effort, int]] = {"low": 10, "medium": 25, "high": 50}
+"""T7.05. An effort that is not here leaves the settings' limit."""
+
+_PACE: Final[Mapping[Effort, str]] = {
+    "none": "Answer straight away, with no more tool calls than the task cannot do without.",
+    "low": "Go the shortest way that settles the task. You have at most 10 steps; keep the last one for the answer.",
+    "medium": "Work thoroughly, without side paths. You have at most 25 steps; keep the last one for the answer.",
+    "high": "Work carefully and check what you claim. You have at most 50 steps; keep the last one for the answer.",
+    "max": "Take all the care that the task allows, consider alternatives, and check everything that you claim.",
+}
+
+
+def steps_of(agent: AgentDefinition, limit: int) -> int:
+    """How many steps the agent has; never more than the limit in force."""
+    return min(limit, STEPS[agent.effort]) if agent.effort in STEPS else limit
+
+
+def section_of(agent: AgentDefinition) -> Section:
+    """What the agent is told beside what every session is told."""
+    called = visible(agent.nickname)
+    named = f'"{called}"' if called == agent.name else f'"{called}" (agent {agent.name})'
+    parts = [f"# You act as {named}\n\n{agent.instructions}"]
+    if agent.missions:
+        parts.append(f"# Your missions\n\n{agent.missions}")
+    if agent.output:
+        parts.append(f"# What you answer in the end\n\n{agent.output}")
+    if agent.effort is not None:
+        parts.append(f"# Effort\n\n{_PACE[agent.effort]}")
+    return Section("agent", "\n\n".join(parts), agent.shown)
+
+
+_HELD: Final = ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "WebFetch")
+"""What a program does that matters; its list of tasks and the like are its own affair."""
+
+
+def rules_of(agent: AgentDefinition, runner: str) -> tuple[tuple[Rule, ...], tuple[Notice, ...]]:
+    """The rules that the definition adds, and what was wrong with them.
+
+    A program works with tools of its own: those of ours that the definition leaves out are denied to it.
+    `asks_nothing` is a rule that trusts the program as a whole, and counts only in the person's own definitions.
+    """
+    source = RuleSource(agent.shown)
+    written = [
+        *((text, Verdict.DENY) for text in agent.rules.deny),
+        *((text, Verdict.ASK) for text in agent.rules.ask),
+        *((text, Verdict.ALLOW) for text in agent.rules.allow),
+    ]
+    if runner != OWN_RUNNER and agent.tools is not None:
+        kept = {canonical_tool(name) for name in agent.tools}
+        written += [(name, Verdict.DENY) for name in _HELD if name not in kept]
+    if runner != OWN_RUNNER and agent.asks_nothing and agent.level == "home":
+        written.append((f"Agent({runner})", Verdict.ALLOW))
+    read = [parse_rule(text, verdict, source) for text, verdict in written]
+    problems = [each for each in read if isinstance(each, RuleProblem)]
+    return tuple(each for each in read if isinstance(each, Rule)), tuple(_told(each, agent) for each in problems)
+
+
+def _told(problem: RuleProblem, agent: AgentDefinition) -> Notice:
+    return Notice("warn", "agents.bad_rule", {"file": agent.shown, "rule": str(problem.values.get("rule", ""))})
+
+
+def tools_for(agent: AgentDefinition, tools: Mapping[str, AnyTool]) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
+    """The tools that the agent may have, in their usual order, and a warning for names that are none."""
+    if agent.tools is None:
+        return dict(tools), ()
+    by_name = {name.casefold(): name for name in tools}
+    wanted = {by_name.get(name.casefold(), "") for name in agent.tools}
+    unknown = [name for name in agent.tools if name.casefold() not in by_name]
+    values = {"file": agent.shown, "n": len(unknown), "names": ", ".join(unknown)}
+    notices = (Notice("warn", "agents.no_such_tool", values),) if unknown else ()
+    return {name: tool for name, tool in tools.items() if name in wanted}, notices
