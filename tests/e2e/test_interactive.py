@@ -65,6 +65,9 @@ def test_a_stranger_with_nothing_configured_reaches_a_working_prompt(place: Plac
     with maia(place, MAIA_LANG=lang) as term:
         text = "\n".join(term.until({"fr": "Aucun modèle n'est configuré", "en": "No model is configured"}[lang]))
         assert {"fr": "Dossier de travail :", "en": "Working folder:"}[lang] in text
+        term.until({"fr": "Coller une clé", "en": "Paste a key?"}[lang])
+        answer(term, "n")
+        term.until(HINT[lang])
         send(term, {"fr": "lis README.md", "en": "read README.md"}[lang])
         term.until({"fr": "Lire README.md", "en": "Read README.md"}[lang])
         answer(term, {"fr": "o", "en": "y"}[lang])

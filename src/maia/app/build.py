@@ -56,18 +56,21 @@ def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Grou
     return act_as(ground, find_agent(ground.folders, options.agent))
 
 
-def build_conversation(ground: Ground) -> Conversation:
-    """One conversation over the real rooms. Only a person needs tokens counted and an old session shown again."""
+def build_conversation(ground: Ground, models: EndpointModels | None = None) -> Conversation:
+    """One conversation over the real rooms. Only a person needs tokens counted and an old session shown again.
+
+    `models` are those of this ground, where the caller has them already.
+    """
     person = ground.options.prompt is None
     sessions = Sessions(ground.folders.sessions)
     builder = _Builder(ground, sessions)
-    models = _models(ground)
+    answering = models or _models(ground)
     return Conversation(
         Setup(
             launch=ground.folders.launch,
             say=ground.say,
             version=__version__,
-            models=models,
+            models=answering,
             sessions=sessions,
             configure=builder.configure,
             hands=builder.hands,
@@ -75,7 +78,7 @@ def build_conversation(ground: Ground) -> Conversation:
             renamed=builder.renamed,
             seen=builder.seen,
             bang=builder.bang,
-            price=models.price,
+            price=answering.price,
             tally=_tally() if person else None,
             trust_needed=builder.trust_needed,
             trust=builder.trust,

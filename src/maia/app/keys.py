@@ -23,6 +23,7 @@ from maia.app.keyground import (
     told,
     words_of,
 )
+from maia.app.keytrial import count_models, endpoint_of
 from maia.app.usage import wrong_words
 from maia.core.errors import UsageProblem
 from maia.core.secret import Secret
@@ -39,7 +40,6 @@ from maia.terminal.options import Options
 
 if TYPE_CHECKING:
     from maia.core.types import Failure
-    from maia.llm.endpoint import Endpoint
 
 
 def keys(options: Options, say: Catalogue) -> int:
@@ -196,38 +196,21 @@ def _try(ground: KeyGround, found: Resolution) -> int:
     """One call with the key, to where the vote sends it; the exit code."""
     import asyncio
 
-    target = _target(found)
-    if target is None:
+    endpoint = endpoint_of(found)
+    if endpoint is None:
         print(ground.say("keys.check_unknown", provider=found.provider), file=sys.stderr)
         return 1
     from maia.core.errors import ModelFailed
-    from maia.llm.models import list_models
-    from maia.llm.transport import get_json
 
     try:
-        models = asyncio.run(list_models(target, get_json))
+        count = asyncio.run(count_models(endpoint))
     except ModelFailed as failed:
         return _check_failed(ground, found, failed.failure)
     if ground.options.as_json:
-        print_json({"provider": found.provider, "host": found.host, "ok": True, "models": len(models)})
+        print_json({"provider": found.provider, "host": found.host, "ok": True, "models": count})
     else:
-        print(ground.say("keys.check_ok", host=found.host, count=len(models)))
+        print(ground.say("keys.check_ok", host=found.host, count=count))
     return 0
-
-
-def _target(found: Resolution) -> Endpoint | None:
-    """The endpoint that asks this provider, made by the model room from the variables it knows; None for others."""
-    from maia.llm.endpoints import configured
-    from maia.llm.providers import BY_NAME
-
-    key, row = found.key.reveal() if found.key else "", BY_NAME.get(found.provider)
-    if row is None:
-        entry = {"name": found.provider, "url": found.base_url, "key": key}
-        endpoints = configured({"endpoints": [entry]}, {}).endpoints
-    else:
-        names = row.bearer_vars if found.detection.kind == "oauth" and row.bearer_vars else row.key_vars
-        endpoints = configured({}, {names[0]: key, row.base_var: found.base_url}).endpoints
-    return next((endpoint for endpoint in endpoints if endpoint.name == found.provider), None)
 
 
 def _check_failed(ground: KeyGround, found: Resolution, failure: Failure) -> int:

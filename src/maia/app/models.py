@@ -14,6 +14,7 @@ from maia.core.agent import RealModel
 from maia.core.errors import ModelFailed, NotConfigured, UsageProblem
 from maia.core.events import Notice
 from maia.core.ports import Say, Wire
+from maia.core.secret import Secret
 from maia.core.types import ChosenBy, Cost, Effort, Failure, JsonObject, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound
@@ -155,6 +156,17 @@ class EndpointModels:
         listing = await list_all((await self._endpoints()).endpoints, _get_json)
         failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
         return [model_row(model) for model in listing.models], failures
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing is configured or found, and nobody asked for the built-in assistant."""
+        asked = self._wish.option or self._settings().model
+        return self._found is not None and not self._found.has_server and asked is None
+
+    def add_key(self, variable: str, key: Secret) -> None:
+        """One more key, as if the environment had held it; all endpoints are looked up again."""
+        self._env = {**self._env, variable: key.reveal()}
+        self._found = None
 
     async def problems(self) -> tuple[Notice, ...]:
         """What is wrong with what the settings and the environment say about servers."""

@@ -148,6 +148,19 @@ def _of_another_region(found: Resolution, place: Place) -> Problem | None:
     return info("TRY_OTHER_REGION", **values, other=", ".join(hosts), url=addresses[0])
 
 
+def likely_owners(found: Resolution) -> tuple[str, ...]:
+    """Whose key it may be by its shape, the likeliest first; empty when the shape says nothing."""
+    kins = found.detection.candidates
+    return tuple(provider.name for kin in kins for provider in PROVIDERS if provider.kin == kin and provider.has_models)
+
+
+def other_region(found: Resolution) -> str:
+    """The provider of the same family in another region; empty when there is none."""
+    mine = BY_NAME.get(found.provider)
+    family = [p.name for p in PROVIDERS if mine and mine.family and p.family == mine.family and p is not mine]
+    return family[0] if family else ""
+
+
 def suggested_variable(found: Resolution) -> str | None:
     """Under which name a typed key is kept: the usual own variable of its provider; None when nobody knows whose."""
     provider = BY_NAME.get(found.provider)

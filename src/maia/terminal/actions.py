@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import NotConfigured, UsageProblem
 from maia.core.types import Submission
@@ -22,32 +21,12 @@ from maia.terminal.spans import EMPTY, Line, clean_row
 if TYPE_CHECKING:
     from maia.core.events import Event
     from maia.terminal.colours import Look
-    from maia.terminal.ports import Change, Conversation, SessionChoice
-    from maia.terminal.questions import Choices
-    from maia.terminal.render import RenderState
-    from maia.terminal.words import Words
+    from maia.terminal.keysetup import KeySetup
+    from maia.terminal.ports import Change, Conversation, KeyDesk, SessionChoice
+    from maia.terminal.surface import Surface
 
 T = TypeVar("T")
 Range = tuple[int, int]
-
-
-class Surface(Protocol):
-    """Where commands show things and ask: the live screen, or plain lines."""
-
-    say: Words
-    conversation: Conversation
-    home: Path
-
-    state: RenderState
-
-    @property
-    def look(self) -> Look: ...
-    def show(self, rows: Sequence[Line]) -> None: ...
-    async def draw(self, events: AsyncIterator[Event], *, stored: bool = False) -> None: ...
-    async def ask(self, choices: Choices[T]) -> T: ...
-    async def pick(self, picker: Picker[T]) -> T | None: ...
-    def forget(self) -> None: ...
-    def leave(self) -> None: ...
 
 
 class Actions:
@@ -117,14 +96,32 @@ class Actions:
         self._on.state.family = "badge"
         self._talk.trust(yes)
 
-    async def choose_model(self) -> None:
-        """The list of models, with search (T1.06)."""
-        choices = await self._talk.models()
+    async def choose_model(self, provider: str = "") -> None:
+        """The list of models, with search (T1.06); those of one provider where it is named, its only one at once."""
+        choices = [choice for choice in await self._talk.models() if provider in ("", choice.provider)]
         if not choices:
             raise NotConfigured("screen.no_models")
+        if provider and len(choices) == 1:
+            await self._on.draw(self._talk.set_model(choices[0].name))
+            return
         chosen = await self._on.pick(models(choices, self._on.say))
         if chosen is not None:
             await self._on.draw(self._talk.set_model(chosen.name))
+
+    async def offer_key(self) -> None:
+        """The set-up, where nothing is configured (T1.11)."""
+        if self._on.keys is not None and self._on.keys.is_needed:
+            await self._key_setup(self._on.keys).offer()
+
+    async def key(self, _: str) -> None:
+        if self._on.keys is None:
+            raise UsageProblem("setup.not_here")
+        await self._key_setup(self._on.keys).run()
+
+    def _key_setup(self, desk: KeyDesk) -> KeySetup:
+        from maia.terminal.keysetup import KeySetup
+
+        return KeySetup(self._on, desk, self.choose_model)
 
     async def model(self, name: str) -> None:
         if name:
@@ -223,6 +220,7 @@ class Actions:
 _HANDLERS: Mapping[Handler, Callable[[Actions, str], Coroutine[Any, Any, None]]] = {
     "help": Actions.help,
     "model": Actions.model,
+    "key": Actions.key,
     "clear": Actions.clear,
     "new": Actions.new,
     "load": Actions.load,

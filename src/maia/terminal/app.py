@@ -38,11 +38,13 @@ from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, wrap_
 from maia.terminal.zones import TAIL_ROWS
 
 if TYPE_CHECKING:
+    from maia.core.secret import Secret
     from maia.core.types import Answer
     from maia.terminal.colours import Look
     from maia.terminal.firstpaint import Prompt
     from maia.terminal.ports import Conversation, ScreenOptions
     from maia.terminal.questions import Choices, Picker
+    from maia.terminal.secretentry import SecretEntry
 
 T = TypeVar("T")
 _TWICE, _STUCK = 2.0, 5.0
@@ -72,6 +74,7 @@ class App:
         history = History(options.history)
         prompt.editor.older = history.entries
         self.home = options.home
+        self.keys = options.keys
         self._files = FileIndex(conversation.launch, options.home, on_ready=self._files_ready)
         self._arguments = Arguments(conversation, self.say, self._spawn, self._offer)
         self._dialogue = Dialogue(prompt.editor, history, Sources(self._files, self._arguments.lists), self, self.say)
@@ -183,6 +186,8 @@ class App:
         if not self.conversation.model:
             await self._actions.choose_model()
             self._spawn(self._measure())
+        else:
+            await self._actions.offer_key()
 
     async def _news(self) -> None:
         async for event in self.conversation.news():
@@ -298,6 +303,12 @@ class App:
     async def ask(self, choices: Choices[T]) -> T:
         """Ask inside the input zone."""
         future = self._dialogue.ask(choices)
+        self._screen.refresh()
+        return await future
+
+    async def ask_secret(self, entry: SecretEntry) -> Secret | None:
+        """Ask for a secret inside the input zone; None when it was left."""
+        future = self._dialogue.ask(entry)
         self._screen.refresh()
         return await future
 

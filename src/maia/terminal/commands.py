@@ -10,6 +10,7 @@ from maia.core.errors import UsageProblem
 Handler: TypeAlias = Literal[
     "help",
     "model",
+    "key",
     "clear",
     "new",
     "load",
@@ -53,6 +54,7 @@ class CommandRow:
 COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("help", "help", ("?",), while_working=True),
     CommandRow("model", "model", takes_argument=True, completes="models"),
+    CommandRow("key", "key"),
     CommandRow("clear", "clear"),
     CommandRow("new", "new"),
     CommandRow("load", "load", ("resume",), takes_argument=True, completes="sessions"),

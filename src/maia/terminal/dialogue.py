@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from maia.terminal.completing import Completing
 from maia.terminal.input import Editor
-from maia.terminal.questions import HURRY, QUIET, SETTLE, WRITING, Choices, Picker
+from maia.terminal.questions import HURRY, QUIET, SETTLE, WRITING, Picker
 from maia.terminal.spans import Line, Span, clean_row, line
 
 if TYPE_CHECKING:
@@ -23,6 +23,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Range = tuple[int, int]
+
+
+class Question(Protocol[T]):
+    """What is asked inside the input zone (`questions.Choices`, `secretentry.SecretEntry`)."""
+
+    title: str
+    done: tuple[T] | None
+
+    @property
+    def typing(self) -> bool:
+        """True while all keys belong to it."""
+        ...
+
+    @property
+    def hurried(self) -> bool: ...
+
+    def press(self, key: Key) -> bool: ...
+    def accepts(self, letter: str) -> bool: ...
+    def refuses(self, letter: str) -> bool: ...
+    def refuse(self) -> None: ...
+    def rows(self, look: Look, most: int = 99) -> tuple[list[Line], tuple[int, int] | None]: ...
+    def whole(self, look: Look) -> list[Line]: ...
 
 
 class Asker(Protocol):
@@ -75,7 +97,7 @@ class _Asked:
     and answers soon, `moved` that arrows were used since.
     """
 
-    choices: Choices[Any]
+    choices: Question[Any]
     future: asyncio.Future[Any]
     stops: bool
     shown: float | None = None
@@ -107,11 +129,11 @@ class Dialogue:
         self._picker: tuple[Picker[Any], asyncio.Future[Any]] | None = None
         self._search: _Search | None = None
         self._list = Completing(sources, say)
-        self._whole: Choices[Any] | None = None
+        self._whole: Question[Any] | None = None
 
     # Questions
 
-    def ask(self, choices: Choices[T], *, stops: bool = False) -> asyncio.Future[T]:
+    def ask(self, choices: Question[T], *, stops: bool = False) -> asyncio.Future[T]:
         """Ask after the questions that already wait. Ctrl+C means the refusal, or with `stops` to stop what runs.
 
         Cancelling the future withdraws the question.
@@ -129,7 +151,7 @@ class Dialogue:
         return future
 
     @property
-    def question(self) -> Choices[Any] | None:
+    def question(self) -> Question[Any] | None:
         """The question that is on the screen."""
         while self._asked and self._asked[0].future.done():
             self._asked.popleft()

@@ -24,11 +24,13 @@ from maia.terminal.history import History
 from maia.terminal.loop import run_to_end
 from maia.terminal.render import RenderState, flush, render, status_of
 from maia.terminal.spans import Line, line, text_of
-from maia.terminal.tty import as_given
+from maia.terminal.tty import as_given, unseen
 
 if TYPE_CHECKING:
+    from maia.core.secret import Secret
     from maia.terminal.ports import Conversation, Load, ScreenOptions
     from maia.terminal.questions import Choices, Picker
+    from maia.terminal.secretentry import SecretEntry
     from maia.terminal.words import Words
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class PlainDoor:
         self.say = say
         self.conversation = conversation
         self.home = options.home
+        self.keys = options.keys
         self._look = look
         self.state = RenderState()
         self._history = History(options.history)
@@ -112,6 +115,8 @@ class PlainDoor:
         await self.draw(self.conversation.open(), stored=True)
         if not self.conversation.model:
             await self._actions.choose_model()
+        else:
+            await self._actions.offer_key()
 
     async def _news(self) -> None:
         """What comes by itself stands on rows of its own, and the prompt that it came upon is there again below."""
@@ -241,6 +246,16 @@ class PlainDoor:
                     self.show(choices.spoken(self._look)[-1:])
             assert choices.done is not None
             return choices.done[0]
+
+    async def ask_secret(self, entry: SecretEntry) -> Secret | None:
+        """Ask for a line that the terminal does not show."""
+        async with self._asking:
+            self.show(entry.spoken(self._look))
+            with unseen(0):
+                typed = await self._next_reply("? ")
+            self._write("\n")
+            entry.reply(typed or "")
+            return entry.done[0] if entry.done else None
 
     async def pick(self, picker: Picker[T]) -> T | None:
         """A numbered list; the number, or a part of the name; an empty line closes it."""

@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from maia.core.events import ContextMeasured, Event
+from maia.core.events import ContextMeasured, Event, Notice
 from maia.core.ports import ContextView
+from maia.core.secret import Secret
 from maia.core.types import Answer, DiffBlock, Submission
 from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 
 __all__ = [
     "Change",
     "Conversation",
+    "KeyDesk",
     "Load",
     "ModelChoice",
     "ModelCost",
+    "PastedKey",
     "RuleFile",
     "ScreenOptions",
     "SessionChoice",
@@ -171,16 +174,64 @@ class Conversation(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PastedKey:
+    """What is known of a key that somebody pasted, without the key.
+
+    `shown` is its prefix and length, `variable` the name under which it would be kept. `owners` are whose it may be
+    where only the person can say, the likeliest first. `elsewhere` is the provider of the same family in another
+    region.
+    """
+
+    provider: str
+    confidence: str
+    region: str
+    host: str
+    shown: str
+    variable: str
+    owners: tuple[str, ...] = ()
+    elsewhere: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it may go nowhere; the notices say why."""
+        return any(notice.level == "fail" for notice in self.notices)
+
+
+class KeyDesk(Protocol):
+    """Looks at keys, tries them, keeps them, by the same functions as `maia keys`."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether nothing is configured and nobody asked for the built-in assistant; known once a session is open."""
+        ...
+
+    def look(self, token: Secret, owner: str = "") -> PastedKey:
+        """Whose key it is. `owner` is the provider that the person named. Nothing is sent or written."""
+        ...
+
+    async def attempt(self, token: Secret, found: PastedKey) -> int:
+        """Ask its provider for the models; how many there are. Raises `ModelFailed`, explained."""
+        ...
+
+    def keep(self, token: Secret, found: PastedKey) -> Notice:
+        """Keep it for all later starts and use it from now on. Raises `MaiaError`; then nothing has changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class ScreenOptions:
     """How the terminal behaves, from settings; colours, motion and modes come from the environment (see `Look`).
 
     `history` is the file of sent lines, None to keep none; `home` is what `~` means in `@~/file`. `notify` tells how a
-    waiting question or the end of a long turn calls somebody who is away: not at all, by the bell, by OSC 9.
+    waiting question or the end of a long turn calls somebody who is away: not at all, by the bell, by OSC 9. `keys` is
+    there where models are reached with keys, not where a program answers.
     """
 
     history: Path | None
     home: Path
     notify: Literal["off", "bell", "osc9"] = "bell"
+    keys: KeyDesk | None = None
 
 
 Load: TypeAlias = Callable[[], tuple[Conversation, ScreenOptions]]

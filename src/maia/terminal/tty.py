@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import termios
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 _ON = "\x1b[?2004h"
 _OFF = "\x1b[?2004l"
@@ -97,3 +98,20 @@ def _wait_writable(fd: int) -> None:
     from select import select
 
     select([], [fd], [], 1.0)
+
+
+@contextmanager
+def unseen(fd: int) -> Generator[None]:
+    """Lines typed meanwhile are not echoed; does nothing where `fd` is no terminal."""
+    try:
+        saved = termios.tcgetattr(fd)
+    except (termios.error, OSError):
+        yield
+        return
+    silent = termios.tcgetattr(fd)
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(fd, termios.TCSADRAIN, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, saved)
