@@ -170,11 +170,11 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def _make_private(folder: Path) -> None:
+    """What is missing is made for its owner alone; a parent that was there may be anybody's and stays as it is."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
-    for each in (folder.parent, folder):
-        if stat.S_IMODE(each.stat().st_mode) & 0o077:
-            each.chmod(0o700)
+    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        folder.chmod(0o700)
 
 
 def _make_file(path: Path) -> None:
