@@ -460,9 +460,12 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(place: Place, number: si
 def test_exit_codes_are_known_although_the_caller_ignores_that_children_end(place: Place) -> None:
     with fake_llm("tool", tool_name="Bash", tool_args=json.dumps({"command": "exit 3"})) as fake:
         use(place, fake)
+        ignore = (
+            "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+        )
         words = [sys.executable, "-m", "maia", "-p", "go", "--allow", "Bash", "--output-format", "stream-json"]
         done = subprocess.run(
-            ["/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", *words],
+            [sys.executable, "-c", ignore, *words],
             cwd=place.folder,
             env=place.environment(),
             stdin=subprocess.DEVNULL,

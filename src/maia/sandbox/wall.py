@@ -67,7 +67,9 @@ class BubblewrapWall:
                 timeout=_PROBE_SECONDS,
                 pass_fds=threshold.handles,
             )
-        except (OSError, subprocess.TimeoutExpired) as problem:
+        except subprocess.TimeoutExpired:
+            return f"bwrap: timed out after {_PROBE_SECONDS:g} s"
+        except OSError as problem:
             return str(problem)
         finally:
             threshold.close()
