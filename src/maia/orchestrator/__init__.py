@@ -1,0 +1,1 @@
+"""The third door: agents and their runs, for any client that speaks the Model Context Protocol."""
