@@ -69,6 +69,12 @@ def _agents(options: Options, say: Catalogue) -> int:
     return agents(options, say)
 
 
+def _mcp(options: Options, say: Catalogue) -> int:
+    from maia.app.orchestrator import mcp
+
+    return mcp(options, say)
+
+
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "permissions": _permissions,
     "sessions": _sessions,
@@ -77,6 +83,7 @@ _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "keys": _keys,
     "agents": _agents,
     "runs": _runs,
+    "mcp": _mcp,
     "tokens": _tokens,
 }
 """What runs a sub-command. Each one's module is imported only when it is called."""
@@ -99,12 +106,12 @@ def run(argv: Sequence[str]) -> int:
         give_up(1)
         return 141
     except Exception as error:
-        problem, code = _refused(error) or _reported(error), 1
+        problem, code = _refused(error) or reported(error), 1
     lost = output_problem()
     if isinstance(lost, BrokenPipeError):
         return 141
     if lost is not None:
-        problem, code = _refused(lost) or _reported(lost), 1
+        problem, code = _refused(lost) or reported(lost), 1
     if problem is not None:
         _tell(problem, say)
     return code
@@ -205,7 +212,7 @@ def _in_language(option: str | None) -> Catalogue:
     return Catalogue(choose_language(option, os.environ))
 
 
-def _reported(error: Exception) -> MaiaError:
+def reported(error: Exception) -> MaiaError:
     """A defect of ours: no traceback on the screen, but a private file that can be sent to us; it holds no keys."""
     import tempfile
     import traceback

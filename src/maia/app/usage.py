@@ -15,6 +15,8 @@ USAGE: Final[Mapping[str, str]] = {
     "keys": "keys explain [NAME] | list | set [NAME] | remove NAME | check [NAME] | hermes [AGENT] | migrate",
     "agents": "agents list | show NAME | create NAME | edit NAME | delete NAME | prompts NAME [PROMPT] | nicknames",
     "runs": "runs list | start TASK | show RUN | follow RUN | stop RUN | answer RUN CHOICE [REASON]",
+    "mcp": "mcp [--transport stdio|http] [--host HOST] [--port PORT] [--as AGENT] "
+    "| token create NAME [--as AGENT] | token list | token revoke NAME",
     "tokens": "tokens < FILE",
 }
 """One row a sub-command, in the order of the help."""

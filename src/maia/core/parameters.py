@@ -15,8 +15,9 @@ from maia.core.errors import ArgumentProblem
 from maia.core.jsontext import read_json
 from maia.core.types import JsonObject, JsonValue
 
-Kind: TypeAlias = Literal["string", "text", "integer", "number", "boolean", "list"]
-"""`text` is a string that may also come as a JSON value (the content of a `.json` file), which is then written out."""
+Kind: TypeAlias = Literal["string", "text", "integer", "number", "boolean", "list", "texts"]
+"""`text` is a string that may also come as a JSON value (the content of a `.json` file), which is then written out;
+`texts` is an object of strings under any names."""
 
 _WRAPPERS: Final = frozenset({"arguments", "args", "input", "parameters", "params"})
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
@@ -48,6 +49,8 @@ class Parameter:
             schema["items"] = (
                 self.items.schema() if isinstance(self.items, Parameters) else {"type": _SCHEMA_TYPES[self.items]}
             )
+        if self.kind == "texts":
+            schema["additionalProperties"] = {"type": "string"}
         if self.description:
             schema["description"] = self.description
         return schema
@@ -221,6 +224,13 @@ def _read_list(value: JsonValue, row: Parameter, name: str) -> list[Any]:
     return [_read_item(row, item, f"{name}[{n}]") for n, item in enumerate(cast("list[Any]", items))]
 
 
+def _read_texts(value: JsonValue, row: Parameter, name: str) -> dict[str, str]:
+    texts = _parsed(value)
+    if not isinstance(texts, dict):
+        raise _Misfit("type", name=name, expected="object", got=_size_of(value))
+    return {key: _read_text(text, row, f"{name}.{key}") for key, text in cast(JsonObject, texts).items()}
+
+
 def _read_item(row: Parameter, item: JsonValue, name: str) -> JsonValue:
     if row.items is None:
         return item
@@ -257,6 +267,7 @@ _SCHEMA_TYPES: Final[dict[Kind, str]] = {
     "number": "number",
     "boolean": "boolean",
     "list": "array",
+    "texts": "object",
 }
 
 _READERS: Final[dict[Kind, Callable[[JsonValue, Parameter, str], Any]]] = {
@@ -266,4 +277,5 @@ _READERS: Final[dict[Kind, Callable[[JsonValue, Parameter, str], Any]]] = {
     "number": _read_number,
     "boolean": _read_boolean,
     "list": _read_list,
+    "texts": _read_texts,
 }

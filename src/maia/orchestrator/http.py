@@ -51,7 +51,7 @@ async def serve_http(
     identify: Callable[[str], Identity | None],
     listening: socket.socket,
     host: str,
-    on_ready: Callable[[Callable[[], None]], None],
+    on_ready: Callable[[Callable[[], object]], None],
 ) -> None:
     """Serve until told to end; `on_ready` gets the function that does so."""
     manager = StreamableHTTPSessionManager(

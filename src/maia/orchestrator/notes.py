@@ -23,7 +23,7 @@ from maia.core.events import (
 from maia.core.text import cut_middle, visible
 from maia.core.types import JsonObject
 from maia.orchestrator.shapes import what_it_would_do
-from maia.orchestrator.words import failure_data
+from maia.orchestrator.words import failure_data, sentence
 
 if TYPE_CHECKING:
     from maia.core.ports import Say
@@ -128,17 +128,11 @@ def _row(event: Event, say: Say) -> JsonObject | None:
         case RetryScheduled():
             return {"kind": "retry", "text": failure_data(event.failure, say)["message"]}
         case Notice():
-            return {"kind": "notice", "status": event.level, "text": notice_text(event, say)}
+            return {"kind": "notice", "status": event.level, "text": sentence(event.key, event.values, say)}
         case TurnEnded():
             return {"kind": "ended", "status": event.outcome, "text": ""}
         case Answered() | _:
             return None  # fmt: skip
-
-
-def notice_text(event: Notice, say: Say) -> str:
-    values = {name: value for name, value in event.values.items() if name != "n"}
-    count = event.values.get("n")
-    return say(event.key, count if isinstance(count, int) else None, **values)
 
 
 def _line(row: JsonObject) -> str:

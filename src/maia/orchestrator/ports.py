@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from maia.core.agent import AgentDefinition, AgentLevel
+from maia.core.agent import AgentLevel
 from maia.core.events import Notice
+from maia.core.types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class AgentList:
     """The agents that can be used, and notices on those that cannot."""
 
-    agents: Sequence[AgentDefinition]
+    agents: Sequence[JsonObject]
     notices: Sequence[Notice] = ()
 
 
@@ -31,25 +32,28 @@ class Prompt:
 class AgentBook(Protocol):
     """Agents and their prompts as files. Every method blocks, and raises `MaiaError` with words for a person.
 
-    `word` is a name or nickname. Keys that somebody wrote into a definition are masked in what comes back. `fields` are
-    those of `AGENT.md`; what widens an agent's rights is refused: that is for a person to write.
+    `word` is a name or nickname. An agent comes as an object with the fields of `AGENT.md`, its `level` and `file`, and
+    keys that somebody wrote into it are masked. `fields` are the same; what widens an agent's rights is refused: that
+    is for a person to write.
     """
 
     def listed(self) -> AgentList: ...
 
-    def find(self, word: str) -> AgentDefinition: ...
+    def find(self, word: str) -> JsonObject: ...
 
-    def create(self, name: str, fields: Mapping[str, Any], level: AgentLevel) -> AgentDefinition: ...
+    def create(self, name: str, fields: Mapping[str, Any], level: AgentLevel) -> JsonObject: ...
 
-    def update(self, word: str, fields: Mapping[str, Any]) -> AgentDefinition:
-        """Change the given fields; None takes one away."""
+    def update(self, word: str, fields: Mapping[str, Any]) -> JsonObject:
+        """Change the given fields, and the given kinds of permissions; None takes a field away."""
         ...
 
     def delete(self, word: str) -> str:
         """Move it to where it can be got back from; returns that place."""
         ...
 
-    def prompts(self, word: str) -> Sequence[Prompt]: ...
+    def prompts(self, word: str) -> Sequence[str]:
+        """The names of the kept prompts of an agent."""
+        ...
 
     def create_prompt(self, word: str, name: str, text: str) -> Prompt: ...
 
@@ -57,6 +61,6 @@ class AgentBook(Protocol):
         """Replace `old`, which must be there exactly once, or the whole; returns it with the difference to read."""
         ...
 
-    def filled_prompt(self, word: str, name: str, arguments: str) -> str:
-        """The text with the arguments put in."""
+    def filled_prompt(self, word: str, name: str, arguments: str, values: Mapping[str, str]) -> str:
+        """The text with the arguments put in for `$ARGUMENTS`, and the values for their `{{name}}`."""
         ...

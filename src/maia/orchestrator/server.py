@@ -40,10 +40,13 @@ _NOTICED: Final = 0.3
 
 
 class Door:
-    """One server for any number of connections. `identify` tells who sent a request, as authenticated."""
+    """One server for any number of connections. `identify` tells who sent a request, as authenticated.
 
-    def __init__(self, desk: Desk, identify: Callable[[Context], Identity]) -> None:
-        self._desk = desk
+    `open_desk` is asked on every call, and not before: most clients connect and then call nothing.
+    """
+
+    def __init__(self, open_desk: Callable[[], Desk], identify: Callable[[Context], Identity]) -> None:
+        self._open_desk = open_desk
         self._identify = identify
         self._running = 0
         self._taken_back: dict[tuple[str, str], asyncio.Event] = {}
@@ -73,65 +76,28 @@ class Door:
         tool = TABLE.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
+        desk = self._open_desk()
         if self._running >= MOST_CALLS:
-            return self._result(MaiaError("mcp.busy", n=MOST_CALLS))
+            return _result(desk, MaiaError("mcp.busy", n=MOST_CALLS))
         self._running += 1
         try:
-            return await self._answered(context, tool, params)
+            return await self._answered(desk, context, tool, params)
         finally:
             self._running -= 1
 
     async def _answered(
-        self, context: Context, tool: Tool, params: types.CallToolRequestParams
+        self, desk: Desk, context: Context, tool: Tool, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         place = _place(context)
         self._taken_back[place] = asyncio.Event()
         try:
-            client = _Client(context, self._desk, self._was_taken_back)
-            call = Call(self._desk, self._identify(context), client, await self._resumed(params))
-            return self._result(await answer(call, tool, params.arguments))
+            client = _Client(context, desk, self._was_taken_back)
+            call = Call(desk, self._identify(context), client, await _resumed(desk, params))
+            return _result(desk, await answer(call, tool, params.arguments))
         except Pause as pause:
-            return self._paused(pause)
+            return _paused(desk, pause)
         finally:
             self._taken_back.pop(place, None)
-
-    def _result(self, reply: Reply | MaiaError) -> types.CallToolResult:
-        if isinstance(reply, MaiaError):
-            data = error_data(reply, self._desk.say)
-            text = types.TextContent(text=error_text(data))
-            return types.CallToolResult(content=[text], is_error=True, _meta={"maia/error": data})
-        content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
-        return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.is_error)
-
-    # Questions in the protocol without requests of the server (2026-07-28): the call is made again with the answer
-
-    def _paused(self, pause: Pause) -> types.InputRequiredResult:
-        state = json.dumps({"runs": pause.run_ids, "asked": [pause.run_id, pause.request.approval_id]})
-        return types.InputRequiredResult(
-            input_requests={"approval": types.ElicitRequest(params=_form(pause.request, self._desk))},
-            request_state=base64.urlsafe_b64encode(state.encode()).decode(),
-        )
-
-    async def _resumed(self, params: types.CallToolRequestParams) -> Resumed | None:
-        """What an earlier, paused call began. Whether the caller may see those runs is asked where they are used."""
-        if params.request_state is None:
-            return None
-        try:
-            state = json.loads(base64.urlsafe_b64decode(params.request_state))
-            runs, (run_id, approval_id) = tuple(map(str, state["runs"])), map(str, state["asked"])
-        except (ValueError, TypeError, KeyError):
-            raise MCPError(types.INVALID_PARAMS, "requestState is not one that this server gave") from None
-        given = (params.input_responses or {}).get("approval")
-        if not isinstance(given, types.ElicitResult):
-            return Resumed(runs)
-        info = await self._desk.runs.info(run_id)
-        request = next((ask for ask in info.open_asks if ask.approval_id == approval_id), None)
-        if request is None:
-            return Resumed(runs)
-        said = answer_of(given.action, given.content, request, self._desk.say)
-        return Resumed(runs, {(run_id, approval_id): said})
-
-    # Cancellation
 
     async def _notice_cancellations(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method == "notifications/cancelled" and ctx.params is not None:
@@ -149,6 +115,44 @@ class Door:
         with anyio.move_on_after(_NOTICED, shield=True):  # the call is cancelled already
             await noticed.wait()
         return noticed.is_set()
+
+
+def _result(desk: Desk, reply: Reply | MaiaError) -> types.CallToolResult:
+    if isinstance(reply, MaiaError):
+        data = error_data(reply, desk.say)
+        text = types.TextContent(text=error_text(data))
+        return types.CallToolResult(content=[text], is_error=True, _meta={"maia/error": data})
+    content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
+    return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.is_error)
+
+
+def _paused(desk: Desk, pause: Pause) -> types.InputRequiredResult:
+    """A question where the protocol knows no requests of a server (2026-07-28): the call comes with the answer."""
+    state = json.dumps({"runs": pause.run_ids, "asked": [pause.run_id, pause.request.approval_id]})
+    return types.InputRequiredResult(
+        input_requests={"approval": types.ElicitRequest(params=_form(pause.request, desk))},
+        request_state=base64.urlsafe_b64encode(state.encode()).decode(),
+    )
+
+
+async def _resumed(desk: Desk, params: types.CallToolRequestParams) -> Resumed | None:
+    """What an earlier, paused call began. Whether the caller may see those runs is asked where they are used."""
+    if params.request_state is None:
+        return None
+    try:
+        state = json.loads(base64.urlsafe_b64decode(params.request_state))
+        runs, (run_id, approval_id) = tuple(map(str, state["runs"])), map(str, state["asked"])
+    except (ValueError, TypeError, KeyError):
+        raise MCPError(types.INVALID_PARAMS, "requestState is not one that this server gave") from None
+    given = (params.input_responses or {}).get("approval")
+    if not isinstance(given, types.ElicitResult):
+        return Resumed(runs)
+    info = await desk.runs.info(run_id)
+    request = next((ask for ask in info.open_asks if ask.approval_id == approval_id), None)
+    if request is None:
+        return Resumed(runs)
+    said = answer_of(given.action, given.content, request, desk.say)
+    return Resumed(runs, {(run_id, approval_id): said})
 
 
 def _session(context: Context) -> str:

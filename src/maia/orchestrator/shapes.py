@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from maia.core.codec import to_json
 from maia.core.text import cut_middle, visible
 from maia.core.types import JsonObject, Verdict
-from maia.orchestrator.words import error_text, failure_data, money
+from maia.orchestrator.words import error_text, failure_data, money, reason_data, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def run_data(info: RunInfo, say: Say) -> JsonObject:
         "tool_calls": info.tool_calls,
         "usage": asdict(info.usage) if info.usage is not None else None,
         "cost": to_json(info.cost),
-        "failure": failure_data(info.failure, say) if info.failure is not None else None,
+        "failure": _why(info, say),
         "approvals": [approval_data(ask, say) for ask in info.open_asks],
     }
 
@@ -138,7 +138,7 @@ def approval_data(ask: ApprovalRequested, say: Say) -> JsonObject:
         "tool": ask.name,
         "preview": visible(what_it_would_do(ask)),
         "rule": "" if rule is None else f"{Verdict(rule.verdict).name.lower()} {rule.text}{place}",
-        "reason": visible(say(ask.decision.reason.key, **ask.decision.reason.values)),
+        "reason": sentence(ask.decision.reason.key, ask.decision.reason.values, say),
     }
 
 
@@ -159,14 +159,22 @@ def _standing(info: RunInfo, say: Say) -> str:
     if info.state == "ended":
         if succeeded(info):
             return "" if info.text.strip() else say("mcp.run.no_text")
-        why = error_text(failure_data(info.failure, say)) if info.failure is not None else ""
-        ending = say(f"mcp.outcome.{info.outcome or 'failed'}", agent=called(info))
-        return f"{ending}\n{why}".strip()
-    rows = [say(f"mcp.state.{info.state}", agent=called(info), run=info.run_id)]
+        rows = [say(f"mcp.outcome.{info.outcome or 'failed'}", agent=called(info))]
+    else:
+        rows = [say(f"mcp.state.{info.state}", agent=called(info), run=info.run_id)]
+    if (why := _why(info, say)) is not None:
+        rows.append(error_text(why))
     for ask in info.open_asks:
         data = approval_data(ask, say)
         rows.append(say("mcp.run.waits_for", id=ask.approval_id, tool=ask.name, what=data["preview"]))
     return "\n".join(rows)
+
+
+def _why(info: RunInfo, say: Say) -> JsonObject | None:
+    """What went wrong: the model's call, else what kept the run from going on."""
+    if info.failure is not None:
+        return failure_data(info.failure, say)
+    return reason_data(info.problem, say) if info.problem is not None else None
 
 
 def called(info: RunInfo) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from maia.core.errors import MaiaError, ModelFailed
 from maia.core.text import visible
-from maia.core.types import Cost, JsonObject
+from maia.core.types import Cost, JsonObject, Reason
 
 if TYPE_CHECKING:
     from maia.core.ports import Say
@@ -20,16 +20,12 @@ def error_data(problem: MaiaError, say: Say) -> JsonObject:
     """An error as `{code, message, fix}`; the code is the key of its sentence, the same in every language."""
     if isinstance(problem, ModelFailed):
         return failure_data(problem.failure, say)
-    values = {name: value for name, value in problem.values.items() if name != "n"}
-    count = problem.values.get("n")
-    n = count if isinstance(count, int) else None
-    return _with_fix(problem.key, visible(say(problem.key, n, **values)), n, values, say)
+    return _with_fix(problem.key, problem.values, say)
 
 
 def failure_data(failure: Failure, say: Say) -> JsonObject:
     """A failed model call as `{code, message, fix}`, and what its server said, quoted."""
-    values: JsonObject = {"host": visible(failure.host)}
-    data = _with_fix(f"failure.{failure.kind}", say(f"failure.{failure.kind}", **values), None, values, say)
+    data = _with_fix(f"failure.{failure.kind}", {"host": failure.host}, say)
     if failure.status is not None:
         data["status"] = failure.status
     if failure.host:
@@ -39,10 +35,22 @@ def failure_data(failure: Failure, say: Say) -> JsonObject:
     return data
 
 
-def _with_fix(code: str, message: str, n: int | None, values: JsonObject, say: Say) -> JsonObject:
-    data: JsonObject = {"code": code, "message": message}
+def reason_data(reason: Reason, say: Say) -> JsonObject:
+    """A reason given as data, as `{code, message, fix}`."""
+    return _with_fix(reason.key, reason.values, say)
+
+
+def sentence(key: str, values: JsonObject, say: Say) -> str:
+    """The words of a key whose values came as data, its count among them."""
+    others = {name: value for name, value in values.items() if name != "n"}
+    count = values.get("n")
+    return visible(say(key, count if isinstance(count, int) else None, **others))
+
+
+def _with_fix(code: str, values: JsonObject, say: Say) -> JsonObject:
+    data: JsonObject = {"code": code, "message": sentence(code, values, say)}
     if say.has(f"{code}.fix"):
-        data["fix"] = visible(say(f"{code}.fix", n, **values))
+        data["fix"] = sentence(f"{code}.fix", values, say)
     return data
 
 

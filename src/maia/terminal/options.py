@@ -11,6 +11,8 @@ from maia.core.text import whole_number
 
 OutputFormat: TypeAlias = Literal["text", "json", "stream-json"]
 FORMATS: tuple[OutputFormat, ...] = ("text", "json", "stream-json")
+Transport: TypeAlias = Literal["stdio", "http"]
+TRANSPORTS: tuple[Transport, ...] = ("stdio", "http")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Options:
     settings: tuple[str, ...] = ()
     as_json: bool = False
     base_url: str | None = None
+    transport: Transport | None = None
+    host: str | None = None
+    port: str | None = None
+    acting_as: str | None = None
     hint: str | None = None
     dry_run: bool = False
     fields: tuple[str, ...] = ()
@@ -47,7 +53,7 @@ class Options:
     version: bool = False
 
 
-Takes: TypeAlias = Literal["flag", "text", "list", "count", "format", "prompt"]
+Takes: TypeAlias = Literal["flag", "text", "list", "count", "format", "transport", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,10 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--dry-run",), "dry_run", "flag"),
     OptionRow(("--set",), "fields", "list", "FIELD=VALUE"),
     OptionRow(("--global",), "everywhere", "flag"),
+    OptionRow(("--transport",), "transport", "transport", "stdio|http"),
+    OptionRow(("--host",), "host", "text", "HOST"),
+    OptionRow(("--port",), "port", "text", "PORT"),
+    OptionRow(("--as",), "acting_as", "text", "AGENT"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )
@@ -169,9 +179,10 @@ def _read(row: OptionRow, spelling: str, given: str, before: Any) -> Any:
             if not count:
                 raise UsageProblem("cli.not_a_count", option=spelling, given=given)
             return count
-        case "format":
-            if given not in FORMATS:
-                raise UsageProblem("cli.unknown_format", given=given, known=", ".join(FORMATS))
+        case "format" | "transport":
+            known = FORMATS if row.takes == "format" else TRANSPORTS
+            if given not in known:
+                raise UsageProblem(f"cli.unknown_{row.takes}", given=given, known=", ".join(known))
             return given
         case _:
             return given

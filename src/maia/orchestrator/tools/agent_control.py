@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from maia.core.errors import MaiaError
+from maia.core.errors import UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.runs import RunInfo, RunNote, RunState, RunWish
 from maia.core.types import Answer, JsonObject
@@ -31,7 +31,7 @@ async def agent_control(call: Call, values: Values) -> Reply:
     if action == "list":
         return await listed(call, values["state"], values["limit"])
     if not values["run_id"]:
-        raise MaiaError("mcp.no_run_id", action=action)
+        raise UsageProblem("mcp.no_run_id", action=action)
     return await _ACTIONS[action](call, await own_run(call, values["run_id"]), values)
 
 
@@ -106,16 +106,16 @@ async def _kill(call: Call, info: RunInfo, _values: Values) -> Reply:
 async def _answer(call: Call, info: RunInfo, values: Values) -> Reply:
     """Answer an approval. "Always" is left to people: it writes a rule that holds for every run to come."""
     if call.identity.agent:
-        raise MaiaError("mcp.agents_may_not_answer")
+        raise UsageProblem("mcp.agents_may_not_answer")
     if values["answer"] is None:
-        raise MaiaError("mcp.no_answer")
+        raise UsageProblem("mcp.no_answer")
     approval = values["approval_id"] or (info.open_asks[0].approval_id if len(info.open_asks) == 1 else "")
     if not approval:
         known = ", ".join(ask.approval_id for ask in info.open_asks)
-        raise MaiaError("mcp.which_approval", n=len(info.open_asks), known=known)
+        raise UsageProblem("mcp.which_approval", n=len(info.open_asks), known=known)
     taken = await call.desk.runs.answer(info.run_id, approval, Answer(values["answer"], values["reason"] or ""))
     if not taken:
-        raise MaiaError("mcp.answered_already", id=approval)
+        raise UsageProblem("mcp.answered_already", id=approval)
     return _about(call, await call.desk.runs.info(info.run_id), answered=True)
 
 
@@ -123,11 +123,11 @@ async def _resume(call: Call, info: RunInfo, values: Values) -> Reply:
     """Go on with the session of a run that is over, as a new run."""
     task: str = values["task"] or ""
     if not task.strip():
-        raise MaiaError("mcp.no_task")
+        raise UsageProblem("mcp.no_task")
     if info.state not in ("ended", "lost"):
-        raise MaiaError("mcp.still_running", run=info.run_id)
+        raise UsageProblem("mcp.still_running", run=info.run_id)
     if not info.session:
-        raise MaiaError("mcp.no_session", run=info.run_id)
+        raise UsageProblem("mcp.no_session", run=info.run_id)
     waits = values["wait"] is not False
     asking = asking_of(call, values["approvals"], waits=waits)
     leave = asking == "ask" and not call.client.can_ask

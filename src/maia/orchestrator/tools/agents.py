@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
-from maia.core.errors import MaiaError
+from maia.core.errors import UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
 from maia.core.types import Effort, JsonObject, JsonValue
 from maia.orchestrator.calls import Call, Reply
-from maia.orchestrator.notes import notice_text
 from maia.orchestrator.tools.row import Tool, Values
-
-if TYPE_CHECKING:
-    from maia.core.agent import AgentDefinition
-    from maia.orchestrator.ports import Prompt
+from maia.orchestrator.words import sentence
 
 _STRINGS: Final[JsonObject] = {"type": "array", "items": {"type": "string"}}
 _STRING: Final[JsonObject] = {"type": "string"}
@@ -33,20 +29,18 @@ CARD_SCHEMA: Final[JsonObject] = {"type": "object", "properties": _CARD, "requir
 
 _CONFIG: Final[JsonObject] = {
     **_CARD,
-    "instructions": _STRING,
-    "missions": _STRING,
-    "output": _STRING,
     "effort": {"type": ["string", "null"], "enum": [*get_args(Effort), None]},
     "key": {"type": "string", "description": "Name of the variable that holds the key, never the key itself"},
     "tools": {"anyOf": [_STRINGS, {"type": "null"}], "description": "null for all"},
     "skills": {"anyOf": [_STRINGS, {"type": "null"}], "description": "null for all"},
-    "allow": _STRINGS,
-    "ask": _STRINGS,
-    "deny": _STRINGS,
+    "permissions": {"type": "object", "properties": {"allow": _STRINGS, "ask": _STRINGS, "deny": _STRINGS}},
     "folders": _STRINGS,
     "memory": {"type": "boolean"},
     "trace": {"type": "boolean"},
     "asks_nothing": {"type": "boolean", "description": "Its program runs without permission checks"},
+    "instructions": _STRING,
+    "missions": _STRING,
+    "output": _STRING,
     "prompts": {"type": "array", "items": _STRING, "description": "Names of its kept prompts"},
 }
 CONFIG_SCHEMA: Final[JsonObject] = {"type": "object", "properties": _CONFIG, "required": list(_CONFIG)}
@@ -89,31 +83,28 @@ async def create_agent(call: Call, values: Values) -> Reply:
 
 async def update_agent_config(call: Call, values: Values) -> Reply:
     """Change what was given of an agent."""
-    book = call.desk.agents
-    fields = _fields(values)
-    before = await asyncio.to_thread(book.find, values["agent"])
-    if permissions := fields.get("permissions"):
-        kept = {name: list(getattr(before.rules, name)) for name in ("allow", "ask", "deny")}
-        fields["permissions"] = {**kept, **permissions}
-    fields.update(dict.fromkeys(values["remove"] or ()))
+    fields = {**_fields(values), **dict.fromkeys(values["remove"] or ())}
     if not fields:
-        raise MaiaError("mcp.nothing_to_change")
-    return await _about(call, await asyncio.to_thread(book.update, before.name, fields), "mcp.agents.updated")
+        raise UsageProblem("mcp.nothing_to_change")
+    agent = await asyncio.to_thread(call.desk.agents.update, values["agent"], fields)
+    return await _about(call, agent, "mcp.agents.updated")
 
 
 async def delete_agent(call: Call, values: Values) -> Reply:
     """Take an agent away; it is moved, not lost."""
     agent: str = values["agent"]
     place = await asyncio.to_thread(call.desk.agents.delete, agent)
-    return Reply(call.desk.say("mcp.agents.deleted", agent=agent, place=place), {"agent": agent, "moved_to": place})
+    return Reply(
+        call.desk.say("mcp.agents.deleted", agent=visible(agent), place=place), {"agent": agent, "moved_to": place}
+    )
 
 
 async def list_agents(call: Call, _values: Values) -> Reply:
     """Every agent that can be used, and what is wrong with those that cannot."""
     listed = await asyncio.to_thread(call.desk.agents.listed)
     say = call.desk.say
-    warnings = [visible(notice_text(notice, say)) for notice in listed.notices]
-    cards = [_card(agent) for agent in listed.agents]
+    warnings = [sentence(notice.key, notice.values, say) for notice in listed.notices]
+    cards = [{name: agent[name] for name in _CARD} for agent in listed.agents]
     rows = [visible(f"{card['nickname']} ({card['name']}) — {card['description']}") for card in cards]
     text = "\n".join(rows or [say("mcp.agents.none")])
     return Reply("\n\n".join([text, *warnings]), {"agents": cards, "warnings": warnings})
@@ -126,62 +117,28 @@ async def get_agent_configs(call: Call, values: Values) -> Reply:
         agents = [await asyncio.to_thread(book.find, values["agent"])]
     else:
         agents = list((await asyncio.to_thread(book.listed)).agents)
-    configs = [_config(agent, await asyncio.to_thread(book.prompts, agent.name)) for agent in agents]
+    configs = [await _with_prompts(call, agent) for agent in agents]
     text = "\n\n".join(_config_text(config) for config in configs) or call.desk.say("mcp.agents.none")
     return Reply(text, {"agents": configs})
 
 
-async def _about(call: Call, agent: AgentDefinition, key: str) -> Reply:
-    prompts = await asyncio.to_thread(call.desk.agents.prompts, agent.name)
-    text = call.desk.say(key, agent=visible(agent.nickname), file=agent.shown)
-    return Reply(text, {"agent": _config(agent, prompts)})
+async def _about(call: Call, agent: JsonObject, key: str) -> Reply:
+    text = call.desk.say(key, agent=visible(agent["nickname"]), file=agent["file"])
+    return Reply(text, {"agent": await _with_prompts(call, agent)})
 
 
-def _card(agent: AgentDefinition) -> JsonObject:
-    return {
-        "name": agent.name,
-        "nickname": agent.nickname,
-        "description": agent.description,
-        "runner": agent.runner,
-        "model": agent.model,
-        "level": agent.level,
-        "file": agent.shown,
-    }
-
-
-def _config(agent: AgentDefinition, prompts: Any) -> JsonObject:
-    kept: list[Prompt] = list(prompts)
-    return {
-        **_card(agent),
-        "instructions": agent.instructions,
-        "missions": agent.missions,
-        "output": agent.output,
-        "effort": agent.effort,
-        "key": agent.key,
-        "tools": None if agent.tools is None else list(agent.tools),
-        "skills": None if agent.skills is None else list(agent.skills),
-        "allow": list(agent.rules.allow),
-        "ask": list(agent.rules.ask),
-        "deny": list(agent.rules.deny),
-        "folders": list(agent.folders),
-        "memory": agent.has_memory,
-        "trace": agent.keeps_trace,
-        "asks_nothing": agent.asks_nothing,
-        "prompts": [prompt.name for prompt in kept],
-    }
+async def _with_prompts(call: Call, agent: JsonObject) -> JsonObject:
+    return {**agent, "prompts": list(await asyncio.to_thread(call.desk.agents.prompts, agent["name"]))}
 
 
 def _config_text(config: JsonObject) -> str:
     """One row a field; the sections below."""
     sections = ("instructions", "missions", "output")
+    flat = {**config, **config["permissions"]}
     rows = [f"# {config['nickname']}"]
-    for name, value in config.items():
-        if name in sections or value in ("", None, []):
-            continue
-        shown = (
-            ", ".join(value) if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else value
-        )
-        rows.append(f"{name}: {shown}")
+    for name, value in flat.items():
+        if name not in (*sections, "permissions") and value not in ("", None, []):
+            rows.append(f"{name}: {_shown(value)}")
     rows += [f"\n## {name}\n{config[name]}" for name in sections if config[name]]
     return visible("\n".join(rows))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from maia.core.errors import MaiaError
+from maia.core.errors import UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
 from maia.core.types import JsonObject
@@ -30,7 +30,7 @@ _ENTRY: Final[JsonObject] = {
 async def memory_store(call: Call, values: Values) -> Reply:
     """Keep a text in the caller's own memory."""
     if not values["text"].strip():
-        raise MaiaError("mcp.empty_memory")
+        raise UsageProblem("mcp.empty_memory")
     memory = await call.desk.memory(call.identity.name)
     entry = await memory.store(values["text"], tuple(values["tags"] or ()))
     return Reply(call.desk.say("mcp.memory.stored", id=entry.entry_id), {"entry": _entry_data(entry)})

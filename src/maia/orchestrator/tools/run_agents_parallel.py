@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from maia.core.errors import MaiaError
+from maia.core.errors import MaiaError, UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Pause, Reply
@@ -25,7 +25,7 @@ async def run_agents_parallel(call: Call, values: Values) -> Reply:
     """One result a task, in the order of the tasks: a run, or the error that kept it from starting."""
     tasks: list[Values] = values["tasks"]
     if not 1 <= len(tasks) <= MAX_TASKS:
-        raise MaiaError("mcp.tasks_count", n=len(tasks), most=MAX_TASKS)
+        raise UsageProblem("mcp.tasks_count", n=len(tasks), most=MAX_TASKS)
     waits = values["wait"] is not False
     asking = asking_of(call, values["approvals"], waits=waits)
     started = await _started(call, tasks, asking)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from maia.core.errors import MaiaError
+from maia.core.errors import MaiaError, RunProblem, UsageProblem
 from maia.core.parameters import Parameter
 from maia.core.runs import RunWish
 from maia.orchestrator.calls import Call, Reply
@@ -34,6 +35,7 @@ TASK: Final = (
               aliases=("prompt_text", "message", "input", "instruction")),
     Parameter("prompt", "string", "Name of a kept prompt of the agent, instead of task"),
     Parameter("prompt_arguments", "string", "What stands for $ARGUMENTS in that prompt"),
+    Parameter("prompt_values", "texts", "What stands for each {{name}} in that prompt"),
     Parameter("model", "string", "Nickname or exact name; none for the agent's own"),
     Parameter("runner", "string", "maia, or an agent program such as claude-code; none for the agent's own"),
     Parameter("folder", "string", "Folder to work in; none for the one of this server", aliases=("cwd", "directory")),
@@ -62,13 +64,12 @@ async def task_text(call: Call, values: Values) -> str:
     if values["prompt"]:
         agent = values["agent"]
         if not agent:
-            raise MaiaError("mcp.prompt_without_agent")
-        text = await asyncio.to_thread(
-            call.desk.agents.filled_prompt, agent, values["prompt"], values["prompt_arguments"] or ""
-        )
+            raise UsageProblem("mcp.prompt_without_agent")
+        filled = partial(call.desk.agents.filled_prompt, agent, values["prompt"])
+        text = await asyncio.to_thread(filled, values["prompt_arguments"] or "", values["prompt_values"] or {})
         return f"{text}\n\n{values['task']}" if (values["task"] or "").strip() else text
     if not (values["task"] or "").strip():
-        raise MaiaError("mcp.no_task")
+        raise UsageProblem("mcp.no_task")
     return values["task"]
 
 
@@ -85,7 +86,7 @@ async def own_run(call: Call, run_id: str) -> RunInfo:
     """A run that the caller may see. Raises `MaiaError` for one that is not there or is somebody else's alike."""
     info = await call.desk.runs.info(run_id)
     if not call.identity.may_see(info.identity):
-        raise MaiaError("mcp.unknown_run", run=run_id)
+        raise RunProblem("runs.unknown", run=run_id)
     return info
 
 
