@@ -94,9 +94,8 @@ async def delete_agent(call: Call, values: Values) -> Reply:
     """Take an agent away; it is moved, not lost."""
     agent: str = values["agent"]
     place = await asyncio.to_thread(call.desk.agents.delete, agent)
-    return Reply(
-        call.desk.say("mcp.agents.deleted", agent=visible(agent), place=place), {"agent": agent, "moved_to": place}
-    )
+    text = call.desk.say("mcp.agents.deleted", agent=visible(agent), place=place)
+    return Reply(text, {"agent": agent, "moved_to": place})
 
 
 async def list_agents(call: Call, _values: Values) -> Reply:
