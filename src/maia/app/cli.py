@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TextIO
 
+from maia.app.defects import reported
 from maia.app.usage import USAGE
 from maia.core.errors import MaiaError, UsageProblem
 from maia.i18n.catalogue import Catalogue, choose_language
@@ -210,20 +211,6 @@ def _words(argv: Sequence[str]) -> Catalogue:
 
 def _in_language(option: str | None) -> Catalogue:
     return Catalogue(choose_language(option, os.environ))
-
-
-def reported(error: Exception) -> MaiaError:
-    """A defect of ours: no traceback on the screen, but a private file that can be sent to us; it holds no keys."""
-    import tempfile
-    import traceback
-
-    try:
-        handle, path = tempfile.mkstemp(prefix="maia-report-", suffix=".txt")
-        with open(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.writelines(traceback.format_exception(error))
-    except OSError:
-        path = ""
-    return MaiaError("cli.defect", problem=f"{type(error).__name__}: {error}", path=path)
 
 
 def _tell(error: MaiaError, say: Catalogue) -> None:

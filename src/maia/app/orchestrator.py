@@ -68,7 +68,7 @@ def _over_stdio(options: Options, say: Catalogue) -> int:
         from maia.orchestrator.stdio import serve_stdio
 
         front = Front(options, say)
-        door = Door(front.desk, lambda _context: identity)
+        door = Door(front.desk, lambda _context: identity, say)
 
         def ended() -> None:
             door.is_closing = True
@@ -106,8 +106,9 @@ def _over_http(options: Options, say: Catalogue) -> int:
             return context.request.scope[IDENTITY] if context.request is not None else Identity("nobody")
 
         front = Front(options, say)
+        door = Door(front.desk, identify, say)
         try:
-            await serve_http(Door(front.desk, identify).server(), tokens.identity_of, listening, host, _on_signals)
+            await serve_http(door.server(), tokens.identity_of, listening, host, _on_signals)
         finally:
             await front.aclose()
         return 0
@@ -172,7 +173,7 @@ class Front:
         if self._desk is None:
             from maia.app.agentbook import FolderAgents
             from maia.app.build import lay_ground
-            from maia.app.cli import reported
+            from maia.app.defects import reported
             from maia.app.runs import open_runs
 
             environment = dict(os.environ)

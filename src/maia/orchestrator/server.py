@@ -8,15 +8,16 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, cast
 
-import mcp_types as types
+from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from maia import __version__
 from maia.core.errors import MaiaError
 from maia.core.events import ApprovalRequested
+from maia.core.ports import Say
 from maia.core.types import Answer, JsonObject
 from maia.orchestrator.calls import Call, Desk, Identity, Pause, Reply, Resumed
 from maia.orchestrator.forms import answer_of, form_message, form_schema
@@ -42,11 +43,13 @@ _NOTICED: Final = 0.3
 class Door:
     """One server for any number of connections. `identify` tells who sent a request, as authenticated.
 
-    `open_desk` is asked on every call, and not before: most clients connect and then call nothing.
+    `open_desk` is asked on every call, and not before: most clients connect and then call nothing. `say` has the words
+    for what keeps it from being opened.
     """
 
-    def __init__(self, open_desk: Callable[[], Desk], identify: Callable[[Context], Identity]) -> None:
+    def __init__(self, open_desk: Callable[[], Desk], identify: Callable[[Context], Identity], say: Say) -> None:
         self._open_desk = open_desk
+        self._say = say
         self._identify = identify
         self._running = 0
         self._taken_back: dict[tuple[str, str], asyncio.Event] = {}
@@ -76,9 +79,12 @@ class Door:
         tool = TABLE.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
-        desk = self._open_desk()
         if self._running >= MOST_CALLS:
-            return _result(desk, MaiaError("mcp.busy", n=MOST_CALLS))
+            return _failed(MaiaError("mcp.busy", n=MOST_CALLS), self._say)
+        try:
+            desk = self._open_desk()
+        except MaiaError as problem:
+            return _failed(problem, self._say)
         self._running += 1
         try:
             return await self._answered(desk, context, tool, params)
@@ -119,11 +125,17 @@ class Door:
 
 def _result(desk: Desk, reply: Reply | MaiaError) -> types.CallToolResult:
     if isinstance(reply, MaiaError):
-        data = error_data(reply, desk.say)
-        text = types.TextContent(text=error_text(data))
-        return types.CallToolResult(content=[text], is_error=True, _meta={"maia/error": data})
+        return _failed(reply, desk.say)
     content: list[types.ContentBlock] = [types.TextContent(text=reply.text)]
     return types.CallToolResult(content=content, structured_content=reply.data, is_error=reply.is_error)
+
+
+def _failed(problem: MaiaError, say: Say) -> types.CallToolResult:
+    """An error as the result of a call: a model reads the words, a program the code."""
+    data = error_data(problem, say)
+    return types.CallToolResult(
+        content=[types.TextContent(text=error_text(data))], is_error=True, _meta={"maia/error": data}
+    )
 
 
 def _paused(desk: Desk, pause: Pause) -> types.InputRequiredResult:

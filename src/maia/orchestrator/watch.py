@@ -32,17 +32,19 @@ TEXT_EVERY: Final = 1.0
 SHOWN_CHARS: Final = 300
 
 
-async def watch(call: Call, run_id: str, *, leave_when_waiting: bool = False) -> RunInfo:
-    """How the run ended.
+async def watch(call: Call, run_id: str, *, is_new: bool, leave_when_waiting: bool = False) -> RunInfo:
+    """How the run ended. Of a run that is not new, what happened before is not told again.
 
     With `leave_when_waiting` the run is left, and goes on, as soon as it waits for an approval that nobody can be asked
     for here. Raises `Pause` where the client answers with its next call, and `MaiaError` for a run that is not there.
     """
-    began = time.time()
-    before = await call.desk.runs.info(run_id)
-    if before.state in ("ended", "lost") or (leave_when_waiting and before.open_asks):
-        return before
-    watching = _Watching(call, run_id, began, frozenset(ask.approval_id for ask in before.open_asks))
+    watching = _Watching(call, run_id)
+    if not is_new:
+        began = time.time()
+        before = await call.desk.runs.info(run_id)
+        if before.state in ("ended", "lost") or (leave_when_waiting and before.open_asks):
+            return before
+        watching = _Watching(call, run_id, began, frozenset(ask.approval_id for ask in before.open_asks))
     try:
         async for note in with_pauses(call.desk.runs.follow(run_id), HEARTBEAT):
             if note is not None and watching.is_past(note):
@@ -84,10 +86,11 @@ async def _next(notes: AsyncIterator[RunNote]) -> RunNote | None:
 class _Watching:
     """What was told of one run so far, and which questions are open."""
 
-    def __init__(self, call: Call, run_id: str, began: float, open_before: frozenset[str]) -> None:
+    def __init__(self, call: Call, run_id: str, past: float = 0.0, open_before: frozenset[str] = frozenset()) -> None:
         self._call = call
         self._run_id = run_id
-        self._began = began
+        self._past = past
+        self._began = time.monotonic()
         self._open_before = open_before
         self._step = 0
         self._text = ""
@@ -97,7 +100,7 @@ class _Watching:
 
     def is_past(self, note: RunNote) -> bool:
         """Whether a note was written before, and is no question that is open still."""
-        if note.time >= self._began:
+        if note.time >= self._past:
             return False
         return not (isinstance(note.event, ApprovalRequested) and note.event.approval_id in self._open_before)
 
@@ -105,7 +108,7 @@ class _Watching:
         """Tell what is worth telling; None is a silence. Raises what a question raised, such as `Pause`."""
         if note is None:
             running = ", ".join(self._open.values())
-            await self._tell("mcp.progress.still", seconds=int(time.time() - self._began), tools=running)
+            await self._tell("mcp.progress.still", seconds=int(time.monotonic() - self._began), tools=running)
         else:
             await self._see(note.event)
         self._raise_what_asking_raised()

@@ -17,7 +17,7 @@ from maia.orchestrator.notes import NOTE_SCHEMA, Page
 from maia.orchestrator.shapes import RUN_SCHEMA, rows_text, run_data, run_text
 from maia.orchestrator.tools.row import Tool, Values
 from maia.orchestrator.tools.starting import APPROVALS, asking_of, begun, begun_earlier, followed, own_run
-from maia.orchestrator.watch import with_pauses
+from maia.orchestrator.watch import watch, with_pauses
 
 QUIET: Final = 0.25
 """Seconds without a note after which a reader has caught up with a run that goes on."""
@@ -89,11 +89,9 @@ async def _page(call: Call, info: RunInfo, values: Values) -> Page:
 
 async def _wait(call: Call, info: RunInfo, values: Values) -> Reply:
     """Until the run has ended, or as long as asked for; taking the call back ends no run that another call began."""
-    from maia.orchestrator.watch import watch
-
     try:
         async with asyncio.timeout(values["wait_seconds"]):
-            info = await watch(call, info.run_id, leave_when_waiting=not call.client.can_ask)
+            info = await watch(call, info.run_id, is_new=False, leave_when_waiting=not call.client.can_ask)
     except TimeoutError:
         info = await call.desk.runs.info(info.run_id)
     return _about(call, info)

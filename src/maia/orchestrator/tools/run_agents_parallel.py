@@ -84,7 +84,10 @@ class _Watches:
 
     async def __aenter__(self) -> _Watches:
         self._tasks = {
-            asyncio.create_task(watch(self._call, run_id, leave_when_waiting=self._leave)) for run_id in self._run_ids
+            asyncio.create_task(
+                watch(self._call, run_id, is_new=self._call.resumed is None, leave_when_waiting=self._leave)
+            )
+            for run_id in self._run_ids
         }
         return self
 

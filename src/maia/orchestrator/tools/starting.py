@@ -138,8 +138,9 @@ async def stop(call: Call, run_id: str) -> RunInfo | None:
 
 
 async def followed(call: Call, run_id: str, *, leave_when_waiting: bool) -> Reply:
-    """Wait for a run and answer how it ended."""
-    info = await waited(call, (run_id,), watch(call, run_id, leave_when_waiting=leave_when_waiting))
+    """Wait for a run that this call began and answer how it ended."""
+    is_new = call.resumed is None
+    info = await waited(call, (run_id,), watch(call, run_id, is_new=is_new, leave_when_waiting=leave_when_waiting))
     return run_reply(call, info)
 
 
