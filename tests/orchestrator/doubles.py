@@ -342,12 +342,10 @@ class House:
                 await self.runs.aclose()
 
 
-def until(is_so: Callable[[], bool], seconds: float = 5.0) -> Coroutine[Any, Any, None]:
+async def until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
     """Wait for something that happens by itself; fails when it does not."""
-
-    async def wait() -> None:
-        async with asyncio.timeout(seconds):
-            while not is_so():
-                await asyncio.sleep(0.005)
-
-    return wait()
+    for _ in range(int(seconds / 0.005)):
+        if is_so():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not happen")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ def test_lines_are_the_same_wherever_the_bytes_are_cut(lines: list[bytes], cuts:
     places = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})
     found = Lines(LIMIT)
     seen: list[bytes | TooLong] = []
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         seen += found.feed(data[start:end])
     seen += found.flush()
     expected = [line for line in lines if len(line) > LIMIT or line.strip()]

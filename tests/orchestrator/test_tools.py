@@ -44,7 +44,7 @@ def error_of(result: types.CallToolResult) -> JsonObject:
     return dict(result.meta)["maia/error"]
 
 
-async def call(client: Client, name: str, **arguments: Any) -> types.CallToolResult:
+async def call(client: Client, name: str, /, **arguments: Any) -> types.CallToolResult:
     """Every answer that is no error has the form that its tool promises: the client checks it, and so do we."""
     result = await client.call_tool(name, arguments)
     if result.structured_content is not None:

@@ -83,8 +83,7 @@ def _over_stdio(options: Options, say: Catalogue) -> int:
 
 
 def _over_http(options: Options, say: Catalogue) -> int:
-    from maia.orchestrator.guard import is_loopback
-    from maia.orchestrator.http import listen, serve_http, url_of
+    from maia.orchestrator.address import is_loopback, listen, url_of
 
     if options.acting_as:
         raise UsageProblem("mcp.only_stdio")
@@ -100,6 +99,7 @@ def _over_http(options: Options, say: Catalogue) -> int:
 
     async def serve() -> int:
         from maia.orchestrator.guard import IDENTITY
+        from maia.orchestrator.http import serve_http
         from maia.orchestrator.server import Context, Door
 
         def identify(context: Context) -> Identity:
@@ -138,8 +138,12 @@ def _port(options: Options) -> int:
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
+    import logging
+
     from maia.terminal.loop import run_to_end
 
+    # What the SDK has to say names sessions and shows the inside of the program; people get our words.
+    logging.getLogger().addHandler(logging.NullHandler())
     return run_to_end(work)
 
 

@@ -31,7 +31,7 @@ def form_message(request: ApprovalRequested, say: Say) -> str:
 def form_schema(request: ApprovalRequested, say: Say) -> JsonObject:
     """The answers to choose from; "always" only where the rule it would save could win."""
     scopes = [scope for scope in _SCOPES if scope != "always" or request.proposed]
-    choices = [{"const": scope, "title": say(f"mcp.form.{scope}")} for scope in scopes]
+    choices = [{"const": scope, "title": say(f"mcp.answer.{scope}")} for scope in scopes]
     return {
         "type": "object",
         "properties": {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from maia.core.errors import MaiaError
+from maia.orchestrator.address import PATH, is_address, is_loopback
 from maia.orchestrator.calls import Identity
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -19,7 +19,6 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-PATH: Final = "/mcp"
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MOST_BODY_BYTES: Final = 4 * MAX_BODY_BYTES
 """Of all requests that are being read in at one time."""
@@ -140,7 +139,7 @@ def is_expected_host(given: str, listening: str) -> bool:
     name = _name(given)
     if name in _LOCAL or name == listening.lower():
         return True
-    return not is_loopback(listening) and _is_address(name)
+    return not is_loopback(listening) and is_address(name)
 
 
 def _is_expected_origin(given: str | None, listening: str) -> bool:
@@ -157,19 +156,6 @@ def _name(host: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.rpartition(":")[0] if name.count(":") == 1 else name
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:

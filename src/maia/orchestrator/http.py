@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from maia.core.errors import UsageProblem, system_words
-from maia.orchestrator.guard import MAX_BODY_BYTES, PATH, Guard
+from maia.orchestrator.guard import MAX_BODY_BYTES, Guard
 
 if TYPE_CHECKING:
+    import socket
+
     from mcp.server.lowlevel import Server
 
     from maia.orchestrator.calls import Identity
@@ -23,27 +23,6 @@ MOST_CONNECTIONS: Final = 500
 IDLE_SECONDS: Final = 30 * 60
 LEAVE_SECONDS: Final = 2
 """What open answers have at the end."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one. Raises `UsageProblem` where the address cannot be had."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except (OSError, OverflowError, UnicodeError) as problem:
-        why = system_words(problem) if isinstance(problem, OSError) else str(problem)
-        raise UsageProblem("mcp.listen", host=host, port=port, why=why) from problem
-    return listening
-
-
-def url_of(listening: socket.socket, host: str) -> str:
-    """Where clients reach it."""
-    port = listening.getsockname()[1]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
 async def serve_http(
