@@ -48,7 +48,8 @@ async def call(client: Client, name: str, /, **arguments: Any) -> types.CallTool
     """Every answer that is no error has the form that its tool promises: the client checks it, and so do we."""
     result = await client.call_tool(name, arguments)
     if result.structured_content is not None:
-        Draft202012Validator(TABLE[name].output).validate(result.structured_content)
+        validator: Any = Draft202012Validator(TABLE[name].output)
+        validator.validate(result.structured_content)
     return result
 
 
@@ -89,12 +90,14 @@ def test_a_run_is_waited_for_and_comes_back_as_data_and_as_text(mode: ConnectMod
         house = House()
         told: list[str | None] = []
 
-        async def progress(_progress: float, _total: float | None, message: str | None) -> None:
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            assert progress > 0
+            assert total is None
             told.append(message)
 
         async with house.client(mode) as client:
             result = await client.call_tool(
-                "run_agent", {"agent": "prophet", "task": "tool now"}, progress_callback=progress
+                "run_agent", {"agent": "prophet", "task": "tool now"}, progress_callback=hear
             )
             await asyncio.sleep(0.05)
         assert not result.is_error
