@@ -4,7 +4,7 @@ import shutil
 import socket
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -426,3 +426,62 @@ def test_the_places_of_a_launch_folder_are_found(home: Path, launch: Path) -> No
 def test_a_false_git_file_opens_no_folder(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)
     assert git_folders(tmp_path) == ()
+
+
+def forged_file(other: Path, launch: Path) -> None:
+    git(other, "worktree", "add", "-q", str(other.parent / "tree"), "-b", "tree")
+    (launch / ".git").write_text(f"gitdir: {other}/.git/worktrees/tree")
+
+
+def forged_link(other: Path, launch: Path) -> None:
+    (launch / ".git").symlink_to(other / ".git")
+
+
+def forged_folder_of_git(other: Path, launch: Path) -> None:
+    own = launch / "own"
+    own.mkdir()
+    (own / "HEAD").write_text("ref: refs/heads/main")
+    (own / "gitdir").write_text(f"{launch}/.git")
+    (own / "commondir").write_text(f"{other}/.git")
+    (launch / ".git").write_text(f"gitdir: {own}")
+
+
+@pytest.mark.parametrize("forge", [forged_file, forged_link, forged_folder_of_git])
+def test_a_git_pointer_that_a_command_made_opens_no_other_repository(
+    forge: Callable[[Path, Path], None], launch: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    git(other, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one")
+    forge(other, launch)
+    assert not [path for path in lay_out(places(launch)).writable if path.is_relative_to(other)]
+
+
+def test_a_commit_in_a_submodule_writes_the_folder_that_names_it(tmp_path: Path) -> None:
+    top, part = tmp_path / "top", tmp_path / "part"
+    for repository in (top, part):
+        repository.mkdir()
+        git(repository, "init", "-q")
+        git(repository, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one")
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(part), "sub")
+    assert git_folders(top / "sub") == (top / ".git/modules/sub",)
+
+
+def test_a_link_in_a_writable_place_makes_nothing_else_writable(launch: Path, tmp_path: Path) -> None:
+    away, inside = tmp_path / "away", launch / "inside"
+    for folder in (away, inside):
+        folder.mkdir()
+    (launch / ".npm").symlink_to(away)
+    (launch / "out").symlink_to(away)
+    (launch / "near").symlink_to(inside)
+    asked = Places(launch, launch, writable=(launch / "out", launch / "near"), temporary=())
+    assert lay_out(asked).writable == (launch, inside)
+
+
+def test_a_cache_that_the_person_moved_elsewhere_stays_writable(home: Path, launch: Path, tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    (home / ".cache").mkdir()
+    (home / ".cache/pip").symlink_to(away)
+    assert away in lay_out(places(launch)).writable

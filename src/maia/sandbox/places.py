@@ -150,10 +150,11 @@ class Layout:
 
 def lay_out(places: Places) -> Layout:
     """Look which places exist. Done for each command, since folders come and go; a few dozen `stat` calls."""
-    roots = tuple(_existing((places.launch, *places.folders, *places.writable)))
+    fixed = _unlinked((places.launch, *places.folders, *places.temporary))
+    roots = tuple(_kept_in(fixed, (places.launch, *places.folders, *places.writable)))
     git = tuple(dict.fromkeys(folder for root in roots for folder in git_folders(root)))
-    caches = _existing(places.home / name for name in CACHES)
-    writable = tuple(dict.fromkeys((*roots, *git, *_existing(places.temporary), *caches)))
+    others = _kept_in(fixed, (*places.temporary, *(places.home / name for name in CACHES)))
+    writable = tuple(dict.fromkeys((*roots, *git, *others)))
     inside = (
         *(root / part for root in roots for part in _OWN_PARTS),
         *(folder / part for one in git for folder in (one, *_matching(one, "modules/*")) for part in _GIT_PARTS),
@@ -206,12 +207,35 @@ def _existing(paths: Iterable[Path]) -> Iterator[Path]:
             yield real
 
 
+def _unlinked(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Those that are reached without a link."""
+    return tuple(path for path in paths if path in _existing((path,)))
+
+
+def _kept_in(fixed: Sequence[Path], paths: Iterable[Path]) -> Iterator[Path]:
+    """Resolved, without those that a link in a writable place leads out of it.
+
+    A command may have put that link there, so that the next one could write where it points to.
+    """
+    for path in paths:
+        for real in _existing((path,)):
+            if real == path or _inside(real, fixed) or not _inside(path, fixed):
+                yield real
+
+
+def _inside(path: Path, places: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
+
+
 def git_folders(folder: Path) -> Sequence[Path]:
-    """The git folders that a commit made in `folder` writes: the repository's, and a worktree's common one."""
+    """The git folders that a commit made in `folder` writes: the repository's, and a worktree's common one.
+
+    One that lies elsewhere must name the folder in return: a command can make a `.git` that points anywhere.
+    """
     for parent in (folder, *folder.parents):
         entry = parent / ".git"
         if entry.is_dir():
-            return (entry.resolve(),)
+            return () if entry.is_symlink() else (entry.resolve(),)
         if entry.is_file():
             return _linked_git_folders(entry)
     return ()
@@ -222,7 +246,7 @@ def _linked_git_folders(entry: Path) -> Sequence[Path]:
     try:
         first, _, target = _line_of(entry).partition(":")
         own = (entry.parent / target.strip()).resolve(strict=True)
-        if first != "gitdir" or not (own / "HEAD").is_file():
+        if first != "gitdir" or not (own / "HEAD").is_file() or not _names_in_return(own, entry):
             return ()
         common = own / "commondir"
         if not common.is_file():
@@ -230,7 +254,19 @@ def _linked_git_folders(entry: Path) -> Sequence[Path]:
         shared = (own / _line_of(common)).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a NUL byte
         return ()
-    return (own, shared) if (shared / "HEAD").is_file() else (own,)
+    return (own, shared) if own.parent == shared / "worktrees" and (shared / "HEAD").is_file() else (own,)
+
+
+def _names_in_return(own: Path, entry: Path) -> bool:
+    """Whether the git folder knows this `.git`: a worktree's by `gitdir`, a submodule's by `core.worktree`."""
+    back = own / "gitdir"
+    if back.is_file():
+        return (own / _line_of(back)).resolve() == entry.resolve()
+    worktrees = (line.partition("=") for line in _line_of(own / "config").splitlines())
+    return any(
+        name.strip() == "worktree" and (own / value.strip().strip('"')).resolve() == entry.parent.resolve()
+        for name, _, value in worktrees
+    )
 
 
 def _line_of(file: Path) -> str:
