@@ -58,7 +58,7 @@ class Prompt:
 
     def frame(self) -> Frame:
         """The zone as it is now."""
-        return self.zone.frame(self.editor, self.look, self.say)
+        return self.zone.frame(self.editor, self.look, self.say, self.painter.height)
 
     def open(self, version: str) -> None:
         """Raw mode, banner and zone, in one write."""
@@ -88,10 +88,10 @@ class Prompt:
             self.tty.write(self.painter.close())
         self.tty.restore()
 
-    def resize(self, width: int, height: int, cursor_row: int | None) -> str:
+    def resize(self, width: int, height: int, told: tuple[int, int] | None, *, sure: bool = True) -> str:
         """Take over another size; returns what wipes the zone where it stood (see `Painter.resize`)."""
         self.look = replace(self.look, width=max(1, width))
-        return self.painter.resize(width, height, cursor_row)
+        return self.painter.resize(width, height, told, sure=sure)
 
     def run(self, work: Callable[[], T]) -> T:
         """Do `work` in a thread while keys are echoed. Raises what it raises, and `Left` when the person leaves."""

@@ -7,7 +7,7 @@ modifyOtherKeys, kitty's `CSI u` (https://sw.kovidgoyal.net/kitty/keyboard-proto
 from __future__ import annotations
 
 Key = tuple[str, str]
-"""(`text`, characters), (`paste`, characters), (`key`, name) or (`report`, `row;column`).
+"""(`text`, characters), (`paste`, characters), (`key`, name), (`report`, `row;column`) or (`terminal`, its name).
 
 Names are `enter`, `tab`, `esc`, `up`, `f1`, … and characters, after the modifiers `c-`, `m-`, `s-` in this order.
 """
@@ -159,6 +159,9 @@ class KeyReader:
             return used or (_add(keys, "m-" + chr(kind[0]), 2 + lead) if final else 0)
         if kind in b"]P^_X":
             end = _string_end(buffer)
+            if kind == b"P" and buffer[2 + lead : 4 + lead] == b">|" and end:  # xterm's XTVERSION
+                name = buffer[4 + lead : end].rstrip(b"\x07\x1b\\").decode("utf-8", "replace")
+                keys.append(("terminal", name))
             return end or (_add(keys, "m-" + chr(kind[0]), 2) if final else 0)
         if kind[0] < 0x20 or kind[0] == 0x7F:
             return _add(keys, "m-" + (_CONTROLS.get(kind[0]) or "c-" + chr(kind[0] | 0x60)), 2)

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from copy import copy
 
-from maia.terminal.spans import cell_width
+from maia.terminal.reflow import Ghost, Rest, around, as_ghosts, refit, row_cells, was_cut, without_ghosts
 
 SYNC_ON, SYNC_OFF = "\x1b[?2026h", "\x1b[?2026l"
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
+_WIPE = "\x1b[2K"
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _REMEMBERED = 600
 """Log rows kept to put back what a list covered, and to follow a resize: more than any screen is high."""
@@ -25,7 +27,6 @@ UNKNOWN = "\x00"
 """Stands for a row that the terminal brought back from before our time: it may scroll, but is never painted over."""
 
 
-_GARBAGE = "\x01"
 _NOWHERE = (-1, -1)
 
 
@@ -55,14 +56,21 @@ class Frame:
 
 
 class Painter:
-    """Keeps log and zone on a screen of `width` x `height` cells. Rows are strings with SGR codes, no line ends."""
+    """Keeps log and zone on a screen of `width` x `height` cells. Rows are strings with SGR codes, no line ends.
+
+    `cuts` says whether the terminal cuts rows at a resize, None where nobody knows (see `maia.terminal.reflow`).
+    """
 
     def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
         self._screen: list[str] = [""] * height
         self._log: deque[str] = deque(maxlen=_REMEMBERED)
+        self._again: list[str] = []
         self._used = 0
+        self.cuts: bool | None = None
+        self._cut_before = False
+        self._unsure = False
         self._cursor = (0, 0)
         self._hidden = False
         self._frame = Frame([])
@@ -73,16 +81,26 @@ class Painter:
         """The zone painted last."""
         return self._frame
 
+    @property
+    def spot(self) -> tuple[int, int]:
+        """Row and column, from 0, where the last frame left the cursor."""
+        return self._cursor
+
+    def copy(self) -> Painter:
+        """The same as it is now, to go back to when a frame turns out to have been drawn in vain."""
+        twin = copy(self)
+        twin._screen, twin._log = self._screen.copy(), self._log.copy()
+        return twin
+
     def start(self, width: int, height: int, *, again: bool) -> None:
         """Begin on an empty screen of that size; `again` puts the last rows of the log on it once more."""
-        if width < self.width:
-            rows = [piece for text in self._log for piece in _reflow(text, width, cut=False)]
-            self._log = deque(rows, maxlen=_REMEMBERED)
+        rows = refit(without_ghosts(self._log), width, cut=False)
+        self._log = deque((str(row) for row in rows), maxlen=_REMEMBERED)
         self.width, self.height = width, height
         room = max(0, height - len(self._frame.fixed) - len(self._frame.tail))
         self._used = min(len(self._log), room) if again else 0
         self._screen = [""] * height
-        self._cursor = _NOWHERE
+        self._cursor = (0, 0)
         self._title = ""
 
     def open(self) -> str:
@@ -92,6 +110,7 @@ class Painter:
     def paint(self, frame: Frame, log: Sequence[str] = ()) -> str:
         """Add `log` rows above the zone and bring the screen to `frame`. Returns what to write, empty when nothing."""
         out: list[str] = []
+        log, self._again = [*self._again, *log], []
         if frame.title != self._title:
             self._title = frame.title
             out.append(f"\x1b]2;{frame.title}\x1b\\")
@@ -99,7 +118,7 @@ class Painter:
         self._frame = frame
         room = self.height - len(frame.tail) - len(frame.fixed)
         if len(log) > room:
-            self._pour(out, list(log), room)
+            self._pour(out, log, room)
         else:
             self._log.extend(log)
             self._scroll(out, self._used + len(log) - room, len(log))
@@ -115,14 +134,13 @@ class Painter:
     def close(self) -> str:
         """Take the zone away; the cursor stands on the free row after the log."""
         first = max(1, min(self._used, self.height - 1))
-        lead = "\x1b[H\x1b[2K" if self._used == 0 else ""
+        lead = f"\x1b[H{_WIPE}" if self._used == 0 else ""
         back = "\x1b[H" if self._used == 0 else ""
         return f"{lead}\x1b[{first + 1};1H\x1b[J{back}{_SHOW}"
 
     def forget(self) -> None:
         """Something else wrote on the screen: every row of ours is painted again next time."""
-        self._screen = [UNKNOWN if row == UNKNOWN else _GARBAGE for row in self._screen]
-        self._cursor = _NOWHERE
+        self._unsure = True
 
     # Painting
 
@@ -147,21 +165,29 @@ class Painter:
         return rows[: len(rows) - len(frame.cover)] + frame.cover + frame.fixed
 
     def _spot(self, frame: Frame) -> tuple[int, int]:
-        """Where the cursor stands; a hidden one on the last row, since a resize is understood from its place."""
+        """Where the cursor stands; a hidden one on the first row at the bottom.
+
+        A resize is understood from its place, and a terminal that gets shorter gives up the rows below it first.
+        """
         if frame.cursor is None:
-            return (self.height - 1, 0)
+            return (self.height - len(frame.fixed), 0)
         row, column = frame.cursor
         return (self.height - len(frame.fixed) + row, min(column, self.width - 1))
 
+    def _own(self, frame: Frame) -> int:
+        """The first row of the screen that does not show the log."""
+        return max(0, min(self._used, self.height - len(frame.fixed) - len(frame.cover)))
+
     def _write(self, out: list[str], wanted: list[str]) -> None:
+        """Write the rows that differ. A row that gets shorter is wiped whole before, never its end alone: tmux would
+        count the cells wiped there when it reflows, and the zone would be higher than we know."""
+        unsure, self._unsure = self._unsure, False
         for place, (old, new) in enumerate(zip(self._screen, wanted, strict=True)):
-            if old == new:
+            if old == new and not (unsure and new != UNKNOWN):
                 continue
             row = "" if new == UNKNOWN else new  # what stood there was covered and cannot be put back
-            cells = row_cells(row)
-            clear = "\x1b[K" if cells < self.width and (old in (UNKNOWN, _GARBAGE) or row_cells(old) > cells) else ""
-            first = "\x1b[2K" if _is_unsure(row) or _is_unsure(old) else ""
-            out.append(f"\x1b[{place + 1};1H{first}{row}{clear}")
+            wipe = unsure or old == UNKNOWN or row_cells(old) > row_cells(row) or _is_unsure(row) or _is_unsure(old)
+            out.append(f"\x1b[{place + 1};1H{_WIPE if wipe else ''}{row}")
             self._screen[place] = new
 
     def _scroll(self, out: list[str], rows: int, fresh: int) -> None:
@@ -191,99 +217,56 @@ class Painter:
 
     # Another size
 
-    def resize(self, width: int, height: int, cursor_row: int | None) -> str:
-        """The terminal has another size, and its cursor stands on `cursor_row` (from 0; None when it does not say).
+    def resize(self, width: int, height: int, told: tuple[int, int] | None, *, sure: bool = True) -> str:
+        """The terminal has another size, and its cursor stands at `told` (row and column from 0; None when it is mute).
 
-        Only the zone is wiped, wherever the terminal has moved it: log rows stay as the terminal reflowed them. A
-        narrower terminal either reflows rows that are too long or cuts them; the rows below the cursor tell which.
-        Where that leaves the screen mostly empty, the last log rows are shown once more.
+        Only our own rows are wiped, wherever the terminal has moved them: what is left of the log stays as the terminal
+        made it, and log rows that a list covered are painted again with the next frame. So is the whole screen where it
+        is not `sure` that nothing of ours was written on it since.
         """
-        row, column = self._cursor if self._cursor != _NOWHERE else (self.height - 1, 0)
-        below = self.height - 1 - row
-        heights = [max(1, -(-row_cells(text) // max(1, width))) for text in self._screen]
-        reflowed_below = sum(heights[row:]) - 1 - column // max(1, width)
-        reflows = width < self.width
-        if cursor_row is None:
-            cursor_row = height - 1 - (reflowed_below if reflows else below)
-        elif reflows and reflowed_below != below and height - 1 - cursor_row == below:
-            reflows = False
-        cover = max(0, self._used - (self.height - len(self._frame.fixed) - len(self._frame.cover)))
-        if reflows:
-            above = sum(heights[self._used : row]) + column // max(1, width)
-            cover = sum(heights[self._used - cover : self._used])
-        else:
-            above = row - self._used
-        if width < self.width:
-            rows = [piece for text in self._log for piece in _reflow(text, width, cut=not reflows)]
-            self._log = deque(rows, maxlen=_REMEMBERED)
+        log = list(self._log)
+        first = self._own(self._frame)
+        shown = max(0, len(log) - (self._used - first))
+        rows, row, column = self._screen[first:], max(0, self._cursor[0] - first), self._cursor[1]
+        while shown < len(log) and isinstance(log[shown], Rest) and first:
+            # the terminal broke this row and takes what covers its end for the end: both are one row to it
+            shown, first = shown - 1, first - 1
+            rows[0] = self._screen[first] + rows[0]
+            column += 0 if row else row_cells(self._screen[first])
+        cut = width < self.width and self._is_cut(rows, (row, column), told, width, height)
+        above, below, _ = around(rows, row, column, width, cut=cut)
+        clean = min(told[0] if told else height - 1 - below, height - 1) - above
+        lost = refit(rows, width, cut=cut)[: max(0, -clean)]
+        known = [*refit(log[:shown], width, cut=cut), *as_ghosts(lost)]
+        covered = refit(log[shown:], width, cut=False)
         self.width, self.height = width, height
-        self._used = min(max(0, cursor_row - above), height - 1)
-        clean = max(0, self._used - cover)
-        room = height - len(self._frame.fixed) - len(self._frame.tail)
-        if min(len(self._log), room) - self._used > room // 3:
-            self._used, clean = min(len(self._log), room), 0
-        log = list(self._log)[len(self._log) - min(self._used, len(self._log)) :]
-        self._screen = ([UNKNOWN] * (self._used - len(log)) + log)[:clean] + [""] * (height - clean)
-        self._cursor = _NOWHERE
-        lead = "\x1b[H\x1b[2K" if clean == 0 else ""
+        wiped = self._wipe(max(0, clean), known, covered)
+        self._unsure = not sure
+        return wiped
+
+    def _wipe(self, clean: int, known: list[str], covered: list[str]) -> str:
+        """Wipe all but the first `clean` rows, the last of `known`, and from the first row on that is none of the log;
+        what is left of the log there is painted again, with what was `covered`."""
+        seen = known[len(known) - min(clean, len(known)) :]
+        ghost = next((place for place, row in enumerate(seen) if isinstance(row, Ghost)), len(seen))
+        clean -= len(seen) - ghost
+        self._again = [str(row) for row in (*without_ghosts(seen[ghost:]), *covered)]
+        self._log = deque(known[: len(known) - len(seen) + ghost], maxlen=_REMEMBERED)
+        self._screen = [UNKNOWN] * (clean - ghost) + seen[:ghost] + [""] * (self.height - clean)
+        self._used, self._cursor = clean, _NOWHERE
+        lead = f"\x1b[H{_WIPE}" if clean == 0 else ""
         return f"\x1b[0m{lead}\x1b[{max(clean, 1) + 1};1H\x1b[J"
 
-
-def _reflow(row: str, width: int, *, cut: bool) -> list[str]:
-    """One row as a narrower terminal shows it: broken anywhere at `width` cells, or cut there; colours go on."""
-    if row_cells(row) <= width:
-        return [row]
-    rows: list[str] = []
-    current: list[str] = []
-    style, used = "", 0
-    for piece, is_code in _pieces(row):
-        if is_code:
-            current.append(piece)
-            if piece.endswith("m"):
-                style = "" if piece in ("\x1b[0m", "\x1b[m") else style + piece
-            continue
-        for char in piece:
-            cells = cell_width(char)
-            if used + cells > width:
-                rows.append("".join(current) + "\x1b[0m")
-                if cut:
-                    return rows
-                current, used = [style], 0
-            current.append(char)
-            used += cells
-    return [*rows, "".join(current)]
-
-
-def row_cells(row: str) -> int:
-    """Cells that a row with codes takes."""
-    if "\x1b" not in row:
-        return 0 if row in (UNKNOWN, _GARBAGE) else cell_width(row)
-    return sum(cell_width(piece) for piece, is_code in _pieces(row) if not is_code)
+    def _is_cut(
+        self, rows: Sequence[str], spot: tuple[int, int], told: tuple[int, int] | None, width: int, height: int
+    ) -> bool:
+        if self.cuts is not None:
+            return self.cuts
+        seen = was_cut(rows, spot, told, (width, height), self.height - height) if told else None
+        self._cut_before = self._cut_before if seen is None else seen
+        return self._cut_before
 
 
 def _is_unsure(row: str) -> bool:
     """Whether terminals disagree about the width of this row (emoji, joined ones, East Asian): it is wiped first."""
     return not row.isascii() and any(char >= "\u2e80" or char in "\u200d\u20e3" for char in row)
-
-
-def _pieces(row: str) -> list[tuple[str, bool]]:
-    """Text and codes (SGR, OSC 8) of a row, in order; the second value is True for a code."""
-    pieces: list[tuple[str, bool]] = []
-    at = 0
-    while at < len(row):
-        code = row.find("\x1b", at)
-        if code < 0:
-            pieces.append((row[at:], False))
-            break
-        if code > at:
-            pieces.append((row[at:code], False))
-        if row[code + 1 : code + 2] == "]":
-            end = row.find("\x1b\\", code)
-            at = len(row) if end < 0 else end + 2
-        else:
-            at = code + 2
-            while at < len(row) and not "@" <= row[at] <= "~":
-                at += 1
-            at += 1
-        pieces.append((row[code:at], True))
-    return pieces

@@ -1,7 +1,9 @@
 """The live screen on an event loop: keys in, rows out, at most thirty times a second, with nothing moving while idle.
 
 Writing is done by one thread, so that a slow or stopped terminal never holds up the keys or the agent. A resize is
-followed by asking the terminal where its cursor went (DSR 6, ECMA-48), so that only our own rows are wiped.
+followed by asking the terminal where its cursor went and how big it is (DSR 6, ECMA-48), so that only our own rows are
+wiped. Terminals tell the system of a new size later than they have it (tmux up to a quarter of a second): for a while
+after a resize every frame waits for the answer, and asks again whether it was drawn on the size that it was made for.
 """
 
 from __future__ import annotations
@@ -9,17 +11,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from maia.terminal.colours import Look, to_ansi
+from maia.terminal.reflow import cuts_rows
+from maia.terminal.writer import Writer
 
 if TYPE_CHECKING:
     from maia.terminal.firstpaint import Prompt
     from maia.terminal.keys import Key
+    from maia.terminal.painter import Painter
     from maia.terminal.spans import Line
 
 _FRAME = 1 / 30
@@ -28,54 +31,16 @@ _ESCAPE = 0.04
 """Seconds to wait for the rest of a sequence before a lone escape is the Escape key."""
 _SETTLE = 0.06
 _REPORT = 0.4
+_WARY = 0.5
+"""Seconds after a resize in which the terminal may have another size again without having said so."""
+_AHEAD = 8
+"""How often a terminal is asked again that has another size than the system says, before the system is believed."""
+_ASK_NAME = "\x1b[>q"
+_ASK_PLACE = "\x1b[6n"
+_ASK_LAST = "\x1b7\x1b[9999;9999H\x1b[6n\x1b8"
+"""Where the cursor is; where the last cell is, with the cursor put back."""
 _SLICE = 400
 """Log rows of one write: what comes in between two slices is drawn and read."""
-
-
-class Writer:
-    """Writes from a thread of its own, one text at a time.
-
-    On the loop, `idle` is called after each text, and `gone` once when the terminal is gone.
-    """
-
-    def __init__(self, write: Callable[[str], None], idle: Callable[[], None], gone: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._write = write
-        self._idle = idle
-        self._gone = gone
-        self._waiting: SimpleQueue[str | None] = SimpleQueue()
-        self.busy = 0
-        self._thread = threading.Thread(target=self._run, name="terminal-writer", daemon=True)
-        self._thread.start()
-
-    def put(self, text: str) -> None:
-        """Write `text` after what is already waiting."""
-        self.busy += 1
-        self._waiting.put(text)
-
-    def close(self, patience: float = 1.0) -> None:
-        """Let it write what waits, for at most `patience` seconds."""
-        self._waiting.put(None)
-        self._thread.join(patience)
-
-    def _run(self) -> None:
-        while (text := self._waiting.get()) is not None:
-            try:
-                self._write(text)
-            except OSError:
-                self._tell(self._gone)
-                return
-            self._tell(self._written)
-
-    def _tell(self, what: Callable[[], None]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(what)
-        except RuntimeError:  # the loop is closed: nobody waits for news of the screen any more
-            return
-
-    def _written(self) -> None:
-        self.busy -= 1
-        self._idle()
 
 
 class Screen:
@@ -106,6 +71,14 @@ class Screen:
         self._flush_keys: asyncio.TimerHandle | None = None
         self._spin: asyncio.TimerHandle | None = None
         self._resizing: asyncio.TimerHandle | None = None
+        self._asked = 0
+        self._told: list[tuple[int, int]] = []
+        self._mute = False
+        self._before: Painter | None = None
+        self._fed = 0
+        self._moved = False
+        self._ahead = 0
+        self._wary = 0.0
         self._drained = asyncio.Event()
         self._drained.set()
         self._open = True
@@ -114,7 +87,8 @@ class Screen:
         self._loop.add_reader(prompt.tty.read_fd, self._read)
         for number, act in _SIGNALS.items():
             self._loop.add_signal_handler(number, act, self)
-        self._resized()
+        if not self._fits():
+            self._resized()
 
     @property
     def look(self) -> Look:
@@ -177,13 +151,28 @@ class Screen:
         self._due = None
         if not self._dirty or not self._open or self._writer.busy or self._resizing is not None:
             return
+        if not self._fits():
+            self._resized()
+        elif self._loop.time() < self._wary and not self._mute:
+            self._ask_place()
+        else:
+            self._draw()
+
+    def _draw(self, wiped: str = "", before: Painter | None = None) -> None:
+        """One frame, after what `wiped` the last one where a resize made that necessary.
+
+        With `before`, the painter as it was, the terminal is asked what the frame was drawn on; log rows wait.
+        """
         self._compose()
         self._animate()
         self._dirty = False
         self._painted = self._loop.time()
-        rows = [self._log.popleft() for _ in range(min(_SLICE, len(self._log)))]
-        out = self._prompt.painter.paint(self._prompt.frame(), rows)
-        if out:
+        rows = [self._log.popleft() for _ in range(0 if before else min(_SLICE, len(self._log)))]
+        out = wiped + self._prompt.painter.paint(self._prompt.frame(), rows)
+        if out and before:
+            self._before, self._fed = before, out.count("\n")
+            self._ask(_ASK_PLACE + out + _ASK_LAST)
+        elif out:
             self._writer.put(out)
         if self._log:
             self._dirty = True
@@ -222,39 +211,102 @@ class Screen:
     def _hand(self, keys: Sequence[Key]) -> None:
         for key in keys:
             if key[0] == "report":
-                self._placed(int(key[1].split(";")[0]) - 1)
+                self._report(key[1])
+            elif key[0] == "terminal":
+                self._prompt.painter.cuts = cuts_rows(key[1])
             elif key == ("key", "c-z"):
                 self.suspend()
             elif key == ("key", "c-l"):
                 self.redraw()
             elif self._open:
                 self._on_key(key)
-        self.refresh()
+        if any(key[0] not in ("report", "terminal") for key in keys):
+            self.refresh()
 
     # Another size
 
+    def _fits(self) -> bool:
+        """Whether the system says the size that we draw for."""
+        return self._prompt.tty.size() == (self._prompt.painter.width, self._prompt.painter.height)
+
     def _resized(self) -> None:
-        """The size may have changed: wait until it stays the same, then ask where the cursor is."""
+        """Another size, or the same again after others: wait until it stays, then ask what has become of our rows."""
+        self._moved = True
+        self._wary = self._loop.time() + _WARY
+        self._ahead = _AHEAD
+        if self._before is None:  # else the answer to the last frame comes first
+            self._later(_SETTLE, self._ask_place)
+
+    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+        self._rest()
+        self._resizing = self._loop.call_later(seconds, act)
+
+    def _ask_place(self) -> None:
+        unknown = self._prompt.painter.cuts is None and self._prompt.tty.has_title
+        self._ask((_ASK_NAME if unknown else "") + _ASK_PLACE + _ASK_LAST)
+
+    def _ask(self, text: str) -> None:
+        """Write what asks for two places."""
+        self._asked += 2
+        self._told.clear()
+        self._writer.put(text)
+        self._later(_REPORT, self._unanswered)
+
+    def _report(self, place: str) -> None:
+        """The terminal tells a place: of its cursor, then of its last cell, for as many questions as are open."""
+        if self._asked == 0:
+            return
+        row, column = (int(number) - 1 for number in place.split(";"))
+        self._told.append((row, column))
+        self._asked -= 1
+        if self._asked == 0 and len(self._told) >= 2:
+            self._mute = False
+            self._placed(*self._told[-2:])
+
+    def _unanswered(self) -> None:
+        self._asked = 0
+        self._mute = True
+        self._placed(None, None)
+
+    def _placed(self, cursor: tuple[int, int] | None, last: tuple[int, int] | None) -> None:
+        """Draw what fits the size now; wait where the terminal is ahead of what the system says."""
+        if self._resizing is None:
+            return
+        before, self._before = self._before, None
+        if before is not None:
+            self._drawn(before, cursor, last)
+            return
+        width, height = self._prompt.tty.size()
+        agreed = last == (height - 1, width - 1)
+        if last is not None and not agreed and self._ahead > 0:
+            self._ahead -= 1
+            self._later(_SETTLE, self._ask_place)
+            return
+        self._rest()
+        before = self._prompt.painter.copy() if agreed else None
+        moved, self._moved = self._moved or not self._fits() or cursor != self._prompt.painter.spot, False
+        self._draw(self._prompt.resize(width, height, cursor) if moved else "", before)
+
+    def _drawn(self, before: Painter, cursor: tuple[int, int] | None, last: tuple[int, int] | None) -> None:
+        """A frame was drawn: on a screen of the size it was made for, or else all of it again."""
+        self._rest()
+        painter = self._prompt.painter
+        if last is None or last == (painter.height - 1, painter.width - 1):
+            if self._moved:
+                self._later(_SETTLE, self._ask_place)
+            elif self._dirty or self._log:
+                self.refresh()
+            return
+        width, height = last[1] + 1, last[0] + 1
+        scrolled = max(0, self._fed - max(0, height - painter.height))
+        told = (cursor[0] - scrolled, cursor[1]) if cursor else None
+        self._prompt.painter = before
+        self._draw(self._prompt.resize(width, height, told, sure=False), painter)
+
+    def _rest(self) -> None:
         if self._resizing is not None:
             self._resizing.cancel()
             self._resizing = None
-        if self._prompt.tty.size() != (self._prompt.painter.width, self._prompt.painter.height):
-            self._resizing = self._loop.call_later(_SETTLE, self._ask_place)
-
-    def _ask_place(self) -> None:
-        self._writer.put("\x1b[6n")
-        self._resizing = self._loop.call_later(_REPORT, self._placed, None)
-
-    def _placed(self, row: int | None) -> None:
-        if self._resizing is None:
-            return
-        self._resizing.cancel()
-        self._resizing = None
-        width, height = self._prompt.tty.size()
-        wiped = self._prompt.resize(width, height, row)
-        self._compose()
-        self._writer.put(wiped + self._prompt.painter.paint(self._prompt.frame()))
-        self.refresh()
 
     def redraw(self) -> None:
         """Draw everything again, for a screen that something else wrote on (Ctrl+L)."""
@@ -283,6 +335,7 @@ class Screen:
         self._back()
 
     def _back(self) -> None:
+        self._before = None
         self._writer = Writer(self._prompt.tty.write, self._written, self._lost)
         self._writer.put(self._prompt.enter(again=True))
         self.refresh()

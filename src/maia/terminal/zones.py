@@ -47,21 +47,22 @@ class Zone:
         self.typing: tuple[Editor, str] | None = None
         self.title = ""
 
-    def frame(self, editor: Editor, look: Look, say: Words) -> Frame:
-        """The rows for this width."""
+    def frame(self, editor: Editor, look: Look, say: Words, height: int = 24) -> Frame:
+        """The rows for this width; on a screen of few rows the input gets fewer, and border and bar stay."""
         border = line(Span(look.text("┈") * look.width, "border"))
-        rows, cursor = self._input(editor, look, say)
+        queue = queue_rows(self.queue, look, say)
+        most = max(1, min(INPUT_ROWS, height - 5 - len(queue)))
+        rows, cursor = self._input(editor, look, say, most)
         status = self.status
         if self.thinking and status:
             status = (Span(look.text(DOTS10[self.tick % len(DOTS10)]) + " ", "status"), *status)
-        queue = queue_rows(self.queue, look, say)
         lines = [*queue, status, border, *rows, border, self.bar]
         tail = [*self.tail, EMPTY] if self.tail or status else []
         drawn = [[to_ansi(clip(row, look.width), look) for row in part] for part in (lines, tail, self.menu)]
         spot = (cursor[0] + 2 + len(queue), cursor[1]) if cursor else None
         return Frame(drawn[0], spot, drawn[1], drawn[2], look.text(self.title))
 
-    def _input(self, editor: Editor, look: Look, say: Words) -> tuple[list[Line], tuple[int, int] | None]:
+    def _input(self, editor: Editor, look: Look, say: Words, most: int) -> tuple[list[Line], tuple[int, int] | None]:
         if self.question is not None:
             return list(self.question), self.question_cursor
         lead = Span(look.text(ARROW3[self.tick % len(ARROW3) if self.working else 0]) + " ", "spinner")
@@ -70,7 +71,7 @@ class Zone:
             editor, hint = self.typing
         if not editor.text:
             return [line(lead, Span(hint, "working"))], (0, LEAD)
-        return typed_rows(editor, look, say, lead)
+        return typed_rows(editor, look, say, lead, most)
 
 
 def hint_for(look: Look, say: Words, *, working: bool) -> str:

@@ -28,6 +28,7 @@ CASES: list[tuple[str, bytes, list[Key]]] = [
     ("modifyOtherKeys control i is tab", b"\x1b[27;5;105~", [("key", "tab")]),
     ("linux console f1", b"\x1b[[A", [("key", "f1")]),
     ("cursor report", b"\x1b[12;40R", [("report", "12;40")]),
+    ("name of the terminal", b"\x1bP>|tmux 3.3a\x1b\\a", [("terminal", "tmux 3.3a"), ("text", "a")]),
     ("focus and unknown sequences are swallowed", b"\x1b[I\x1b[?62;4c\x1b[99~x", [("text", "x")]),
     ("an answer to a colour query is swallowed", b"\x1b]11;rgb:1/2/3\x1b\\x", [("text", "x")]),
     ("paste", b"\x1b[200~a\r\nb\x1b[A\x1b[201~c", [("paste", "a\nb\x1b[A"), ("text", "c")]),

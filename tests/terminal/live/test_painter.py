@@ -202,7 +202,7 @@ def test_a_resized_screen_has_one_zone_at_its_bottom(
     glass.screen.resize(height, width)
     glass.width, glass.height = width, height
     row = glass.screen.cursor.y
-    glass.stream.feed(glass.painter.resize(width, height, row if told else None))
+    glass.stream.feed(glass.painter.resize(width, height, (row, glass.screen.cursor.x) if told else None))
     glass.paint(zone("> after"))
     assert glass.rows[-5:] == ["status", "----", "> after", "----", "bar"]
     if told:
