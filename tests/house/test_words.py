@@ -16,7 +16,22 @@ SRC = Path(__file__).resolve().parents[2] / "src" / "maia"
 WORDS = {lang: read_folder(SRC / "i18n" / lang) for lang in LANGUAGES}
 KEYS = WORDS["fr"].keys() | WORDS["en"].keys()
 NAMESPACES = {key.partition(".")[0] for key in KEYS}
-FILE_ENDINGS = (".json", ".jsonl", ".md", ".py", ".po", ".mo", ".txt", ".log", ".lock", ".toml", ".com", ".org", ".net")
+FILE_ENDINGS = (
+    ".db",
+    ".json",
+    ".jsonl",
+    ".md",
+    ".py",
+    ".po",
+    ".mo",
+    ".txt",
+    ".log",
+    ".lock",
+    ".toml",
+    ".com",
+    ".org",
+    ".net",
+)
 
 ERRORS = {
     name

@@ -91,7 +91,9 @@ def test_what_is_forgotten_is_found_no_more(store: Store) -> None:
         pytest.param("the configuration", "config", id="the beginning of a word"),
         pytest.param("to be or not to be", "to be", id="empty words alone"),
         pytest.param("l'API v2", "api", id="short words"),
-        pytest.param("Обновить базу данных", "базу", id="other alphabets"),
+        pytest.param("Обновить базу данных, мой ёж", "мой ЁЖ", id="Russian"),
+        pytest.param("τα μυθιστορήματα", "Μυθιστορήματα", id="Greek"),
+        pytest.param("한국어 메모", "한국어", id="Korean"),
     ],
 )
 def test_words_are_found_in_french_and_in_english(store: Store, text: str, query: str) -> None:

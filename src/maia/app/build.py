@@ -242,6 +242,7 @@ class _Builder:
             allowed=lambda need: config.judge.decide((need,)),
             saved_outputs=self._outputs,
             folders=self._ground.add_dirs,
+            session=context.session,
         )
 
     def undo(self, session: str) -> SessionUndo:

@@ -76,6 +76,12 @@ def _mcp(options: Options, say: Catalogue) -> int:
     return mcp(options, say)
 
 
+def _memory(options: Options, say: Catalogue) -> int:
+    from maia.app.memory_commands import memory
+
+    return memory(options, say)
+
+
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "permissions": _permissions,
     "sessions": _sessions,
@@ -85,6 +91,7 @@ _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
     "agents": _agents,
     "runs": _runs,
     "mcp": _mcp,
+    "memory": _memory,
     "tokens": _tokens,
 }
 """What runs a sub-command. Each one's module is imported only when it is called."""

@@ -24,9 +24,14 @@ def policy_of(env: Mapping[str, str]) -> Policy:
     )
 
 
-def guarded(found: Configured, env: Mapping[str, str]) -> Configured:
-    """The endpoints without those whose key is another known provider's or not for models (C1.02), with notices."""
+def guarded(found: Configured, env: Mapping[str, str], *, for_embeddings: bool = False) -> Configured:
+    """The endpoints without those whose key is another known provider's or not for models (C1.02), with notices.
+
+    OpenRouter's key may be used `for_embeddings` without being asked.
+    """
     policy = policy_of(env)
+    if for_embeddings:
+        policy = replace(policy, allow_openrouter=True)
     kept: list[Endpoint] = []
     notices = list(found.notices)
     for endpoint in found.endpoints:

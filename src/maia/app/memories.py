@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,6 +15,8 @@ from maia.launch import Folders
 from maia.settings import Settings
 
 if TYPE_CHECKING:
+    from maia.llm.endpoint import Endpoint
+    from maia.llm.endpoints import Configured
     from maia.memory.meaning import Embedder, Meaning
     from maia.memory.private import PrivateMemory
     from maia.memory.store import Store
@@ -51,9 +54,8 @@ def open_memory(
     from maia.memory.identity import checked_identity
     from maia.memory.private import PrivateMemory
 
-    wish = settings.memory
-    store = _store(wish.url.reveal() if wish.url else "", folders, checked_identity(identity))
-    return PrivateMemory(store, without_keys, _meaning(settings, env, tell) if wish.embeddings else None)
+    store = _store(settings, folders, checked_identity(identity))
+    return PrivateMemory(store, without_keys, _meaning(settings, env, tell) if settings.memory.embeddings else None)
 
 
 def opening(settings: Settings, folders: Folders, env: Mapping[str, str], identity: str) -> OpenMemory:
@@ -69,32 +71,40 @@ def memory_tools(memory: Memory) -> tuple[AnyTool, ...]:
     return (MemoryStoreTool(memory), MemorySearchTool(memory))
 
 
-def _store(url: str, folders: Folders, identity: str) -> Store:
+def _store(settings: Settings, folders: Folders, identity: str) -> Store:
     from maia.memory.identity import place_name
 
-    if url:
+    if url := settings.memory.url:
         from maia.memory.postgres import PostgresStore
 
-        return PostgresStore(url, identity)
+        return PostgresStore(url.reveal(), identity)
     from maia.memory.sqlite import SqliteStore
 
-    return SqliteStore(memory_folder(folders) / place_name(identity), identity)
+    return SqliteStore(folders.config / "memory" / place_name(identity), identity)
 
 
-def memory_folder(folders: Folders) -> Path:
-    """Where the files of all memories lie, a folder each."""
-    return folders.config / "memory"
+@dataclass(frozen=True, slots=True)
+class MemoryPlace:
+    """Where a memory lies, for a person: a file, or host and schema. Whether it is there is only known of files."""
+
+    shown: str
+    is_there: bool
+
+
+def memory_place(settings: Settings, folders: Folders, identity: str) -> MemoryPlace:
+    """Where the memory of an identity lies or would lie. Opens nothing."""
+    place = _store(settings, folders, identity).place
+    return MemoryPlace(place, Path(place).is_file())
 
 
 def _meaning(settings: Settings, env: Mapping[str, str], tell: Callable[[Notice], None]) -> Meaning:
     from maia.memory.meaning import Meaning
 
-    return Meaning(_embedder(settings, env), tell)
+    return Meaning(embedder_of(settings, env), tell)
 
 
-def _embedder(settings: Settings, env: Mapping[str, str]) -> Embedder:
+def embedder_of(settings: Settings, env: Mapping[str, str]) -> Embedder:
     """The client of the embeddings model, or one that fails with the reason where the settings name none that works."""
-    from maia.app.keyguard import guarded
     from maia.llm.embeddings import EmbeddingsClient, NoEmbeddings
     from maia.llm.endpoints import configured
 
@@ -102,14 +112,21 @@ def _embedder(settings: Settings, env: Mapping[str, str]) -> Embedder:
     if isinstance(wish, str):
         provider, _, model = wish.partition("/")
         plain = settings.plain()
-        found = guarded(configured(plain, env), env).endpoints or ()
+        found = _usable(configured(plain, env), env)
         if not any(endpoint.name == provider for endpoint in found):  # a known server that nobody set up
-            found = guarded(configured({"endpoints": {provider: {}}}, env), env).endpoints
+            found = _usable(configured({"endpoints": {provider: {}}}, env), env)
     else:
         fields = dict(wish or {})
         provider, model = str(fields.pop("name", "embeddings")), str(fields.pop("model", ""))
-        found = guarded(configured({"endpoints": {provider: fields}}, env), env).endpoints
+        found = _usable(configured({"endpoints": {provider: fields}}, env), env)
     target = next((endpoint.target for endpoint in found if endpoint.name == provider), None)
     if target is None or target.format != "openai-chat" or not model:
         return NoEmbeddings(f"{provider}/{model}")
     return EmbeddingsClient(target, model)
+
+
+def _usable(found: Configured, env: Mapping[str, str]) -> tuple[Endpoint, ...]:
+    """The endpoints whose key is meant for their host."""
+    from maia.app.keyguard import guarded
+
+    return guarded(found, env, for_embeddings=True).endpoints

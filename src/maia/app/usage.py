@@ -17,6 +17,7 @@ USAGE: Final[Mapping[str, str]] = {
     "runs": "runs list | start TASK | show RUN | follow RUN | stop RUN | answer RUN CHOICE [REASON]",
     "mcp": "mcp [--transport stdio|http] [--host HOST] [--port PORT] [--as AGENT] "
     "| token create NAME [--as AGENT] | token list | token revoke NAME",
+    "memory": "memory list | search WORDS | add TEXT | forget ID | export [FILE] | import FILE | embed | path",
     "tokens": "tokens < FILE",
 }
 """One row a sub-command, in the order of the help."""

@@ -179,7 +179,8 @@ class Hands:
 
     `launch` is the launch folder (T1.01), resolved; `folders` are further folders given by `--add-dir`; `allowed`
     says whether a path may be read by a tool that lists many (Grep and Glob leave out what a rule denies); `emit`
-    shows output of the running call; `saved_outputs` is the folder for outputs too long for the model.
+    shows output of the running call; `saved_outputs` is the folder for outputs too long for the model;
+    `session` is the name of the session.
     """
 
     launch: Path
@@ -195,6 +196,7 @@ class Hands:
     allowed: Callable[[Need], Decision]
     saved_outputs: Path
     folders: tuple[Path, ...] = ()
+    session: str = ""
 
 
 # Permissions --------------------------------------------------------------------------------------------------------

@@ -42,12 +42,16 @@ STEPS: Final = (
         text text NOT NULL,
         words tsvector NOT NULL
     );
+    CREATE TABLE waiting (entry bigint PRIMARY KEY REFERENCES entries ON DELETE CASCADE);
     CREATE INDEX entries_created ON entries (created, id);
     CREATE INDEX entries_tags ON entries USING gin (tags);
     CREATE INDEX entries_words ON entries USING gin (words);
     """,
 )
-"""What leads from one version of the schema to the next. `created` is in microseconds, so that it is exact."""
+"""What leads from one version of the schema to the next.
+
+`created` is in microseconds, so that it is exact. `waiting` are the entries that have no vectors of the current space.
+"""
 
 _VECTORS: Final = """
     CREATE TABLE IF NOT EXISTS vectors (
@@ -108,6 +112,10 @@ class PostgresStore:
         self._has_vectors = False
 
     @property
+    def place(self) -> str:
+        return f"{self.host}/{self.schema}"
+
+    @property
     def is_lost(self) -> bool:
         return self._connection is not None and self._connection.closed
 
@@ -157,7 +165,7 @@ class PostgresStore:
         self._check_owner(db)
         version = int(_meta(db, "version", "0"))
         if version > len(STEPS):
-            raise MemoryProblem("memory.newer", path=f"{self.host}/{self.schema}")
+            raise MemoryProblem("memory.newer", path=self.place)
         for step in STEPS[version:]:
             db.execute(step.encode())
         _set_meta(db, "version", str(len(STEPS)))
@@ -169,7 +177,7 @@ class PostgresStore:
         """Two identities never share a store, whatever their schema is called."""
         db.execute("INSERT INTO meta VALUES ('identity', %s) ON CONFLICT DO NOTHING", (self._identity,))
         if _meta(db, "identity", "") != self._identity:
-            raise MemoryProblem("memory.other_owner", path=f"{self.host}/{self.schema}")
+            raise MemoryProblem("memory.other_owner", path=self.place)
 
     # Entries
 
@@ -186,7 +194,9 @@ class PostgresStore:
     def _insert(self, entry: MemoryEntry) -> None:
         words = " ".join(tokens(" ".join((entry.text, *entry.tags, *entry.tags))))
         self._db.execute(
-            f"INSERT INTO entries ({_COLUMNS}, words) VALUES (%s, %s, %s, %s, %s, to_tsvector('simple', %s))".encode(),
+            f"WITH new AS (INSERT INTO entries ({_COLUMNS}, words)"
+            " VALUES (%s, %s, %s, %s, %s, to_tsvector('simple', %s)) RETURNING id)"
+            " INSERT INTO waiting SELECT id FROM new".encode(),
             (entry.entry_id, entry.text, round(entry.created * _MICRO), list(entry.tags), entry.source, words),
         )
 
@@ -244,12 +254,8 @@ class PostgresStore:
     def without_vectors(self, space: str, limit: int) -> Sequence[MemoryEntry]:
         if not self._can_compare:
             return []
-        missing = "NOT EXISTS (SELECT 1 FROM vectors WHERE entry = entries.id)"
-        condition = missing if space == _meta(self._db, "space", "") else "true"
-        rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM entries WHERE {condition} ORDER BY created DESC, id DESC LIMIT %s".encode(),
-            (limit,),
-        )
+        table = "waiting JOIN entries ON id = entry" if space == _meta(self._db, "space", "") else "entries"
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM {table} ORDER BY id DESC LIMIT %s".encode(), (limit,))
         return [_entry(row) for row in rows]
 
     @_told
@@ -259,11 +265,13 @@ class PostgresStore:
         with self._db.transaction():
             if _meta(self._db, "space", "") != space:
                 self._db.execute("DELETE FROM vectors")
+                self._db.execute("INSERT INTO waiting SELECT id FROM entries ON CONFLICT DO NOTHING")
                 _set_meta(self._db, "space", space)
             for entry_id, found in vectors.items():
                 row = self._db.execute("SELECT id FROM entries WHERE entry_id = %s", (entry_id,)).fetchone()
                 if row is not None:
                     self._db.execute("DELETE FROM vectors WHERE entry = %s", row)
+                    self._db.execute("DELETE FROM waiting WHERE entry = %s", row)
                     for each in found or (None,):
                         value = None if each is None else _literal(each)
                         self._db.execute("INSERT INTO vectors VALUES (%s, %s::vector)", (*row, value))

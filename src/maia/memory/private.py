@@ -88,6 +88,13 @@ class PrivateMemory:
         ]
         return await self._in_thread(lambda: self._store.put(kept))
 
+    async def embed_all(self) -> int:
+        """Give vectors to every entry that has none, as long as the model answers; how many got them."""
+        done = 0
+        while self._meaning is not None and (made := await self._meaning.catch_up(self._store, self._in_thread)):
+            done += made
+        return done
+
     async def aclose(self) -> None:
         """Close the file or the connection. A later call opens it again."""
         await self._in_thread(self._store.close)

@@ -46,6 +46,9 @@ _ENDINGS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 )
 """Ending of a word, and what its other forms have instead; the first that fits. The rest is matched as a beginning."""
 
+_SHORT_ENDINGS: Final = ("", "s", "x", "es")
+"""What a short word may have behind it: APIs, jeux of `jeu`, boxes."""
+
 _LIGATURES: Final = (("oe", "œ"), ("ae", "æ"))
 
 
@@ -69,7 +72,7 @@ def terms(query: str) -> tuple[Term, ...]:
 
 def _term(word: str) -> Term:
     if len(word) <= SHORT:
-        return Term(_spelled((word, f"{word}s", f"{word}x", f"{word}es")), is_start=False)
+        return Term(tuple(form + end for form in _spelled((word,)) for end in _SHORT_ENDINGS), is_start=False)
     ending, others = next(((end, to) for end, to in _ENDINGS if word.endswith(end)), ("", ("",)))
     stem = word.removesuffix(ending)
     return Term(_spelled(tuple(stem + other for other in others)), is_start=True)

@@ -12,8 +12,8 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from maia.core.memories import MemoryEntry
 from maia.memory.query import Term
 from maia.memory.ranking import Hit
-from maia.memory.sqlite_file import open_file, problem_of, transaction
-from maia.memory.vectors import Vector, cosine, dimensions, nearest, signs
+from maia.memory.sqlite_file import FILE, is_corrupt, open_file, problem_of, repair, transaction
+from maia.memory.vectors import Cosine, Vector, dimensions, nearest, signs
 
 MATCHES: Final = 15_000
 """How many entries are weighed for one question. Frequent words beyond it only count where nothing rarer is asked."""
@@ -28,12 +28,18 @@ ParamsT = ParamSpec("ParamsT")
 def _told(
     work: Callable[Concatenate[SqliteStore, ParamsT], ResultT],
 ) -> Callable[Concatenate[SqliteStore, ParamsT], ResultT]:
-    """The same work, whose failures are `MemoryProblem`s."""
+    """The same work, whose failures are `MemoryProblem`s; it is done again where a repair helped."""
 
     @wraps(work)
     def told(store: SqliteStore, *args: ParamsT.args, **options: ParamsT.kwargs) -> ResultT:
         try:
-            return work(store, *args, **options)
+            try:
+                return work(store, *args, **options)
+            except sqlite3.DatabaseError as error:
+                if not is_corrupt(error):
+                    raise
+                store.repair()
+                return work(store, *args, **options)
         except sqlite3.Error as error:
             store.close()  # whatever is wrong, the next call looks at the file anew
             raise problem_of(error, store.path) from None
@@ -45,10 +51,14 @@ class SqliteStore:
     """The entries of one identity in `folder/memory.db`, which is opened when it is first used."""
 
     def __init__(self, folder: Path, identity: str) -> None:
-        self.path = folder / "memory.db"
+        self.path = folder / FILE
         self._identity = identity
         self._connection: sqlite3.Connection | None = None
         self._signs = _Signs()
+
+    @property
+    def place(self) -> str:
+        return str(self.path)
 
     @property
     def _db(self) -> sqlite3.Connection:
@@ -61,6 +71,11 @@ class SqliteStore:
         self._signs = _Signs()
         if connection is not None:
             connection.close()
+
+    def repair(self) -> None:
+        """Mend a file that SQLite calls corrupt, or put it aside. Raises `MemoryProblem` then."""
+        self.close()
+        repair(self.path.parent, self._identity)
 
     # Entries
 
@@ -158,11 +173,8 @@ class SqliteStore:
 
     @_told
     def without_vectors(self, space: str, limit: int) -> Sequence[MemoryEntry]:
-        missing = "AND NOT EXISTS (SELECT 1 FROM vectors WHERE entry = entries.id)"
-        condition = missing if space == self._meta("space", "") else ""
-        rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM entries WHERE 1 {condition} ORDER BY created DESC, id DESC LIMIT ?", (limit,)
-        )
+        table = "waiting JOIN entries ON id = entry" if space == self._meta("space", "") else "entries"
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM {table} ORDER BY id DESC LIMIT ?", (limit,))
         return [_entry(row) for row in rows]
 
     @_told
@@ -170,12 +182,14 @@ class SqliteStore:
         with transaction(self._db):
             if self._meta("space", "") != space:
                 self._db.execute("DELETE FROM vectors")
+                self._db.execute("INSERT OR IGNORE INTO waiting SELECT id FROM entries")
                 self._set_meta("space", space)
                 self._bump()
             for entry_id, found in vectors.items():
                 row = self._db.execute("SELECT id FROM entries WHERE entry_id = ?", (entry_id,)).fetchone()
                 if row is not None:
                     self._db.execute("DELETE FROM vectors WHERE entry = ?", row)
+                    self._db.execute("DELETE FROM waiting WHERE entry = ?", row)
                     rows = [(*row, _sign_bytes(each), each) for each in found] or [(*row, None, None)]
                     self._db.executemany("INSERT INTO vectors (entry, signs, vector) VALUES (?, ?, ?)", rows)
 
@@ -185,9 +199,9 @@ class SqliteStore:
             return []
         self._signs.follow(self._db, self._meta("generation", "0"))
         best: dict[int, float] = {}
+        near = Cosine(vector)
         for entry, other in self._candidates(vector, tags):
-            if dimensions(other) == dimensions(vector):
-                best[entry] = max(best.get(entry, -1.0), cosine(vector, other))
+            best[entry] = max(best.get(entry, -1.0), near.to(other))
         wanted = sorted(best.items(), key=lambda pair: -pair[1])[:limit]
         return list(self._hits(wanted))
 

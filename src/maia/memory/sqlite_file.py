@@ -8,20 +8,23 @@ import sqlite3
 import stat
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from maia.core.errors import system_words
+from maia.core.fileread import refuse_special
 from maia.memory.problems import MemoryProblem
+
+FILE: Final = "memory.db"
 
 BUSY_SECONDS: Final = 10.0
 """How long one process waits for another that writes."""
 
 _APPLICATION: Final = 0x6D61_6961
 """`maia` in ASCII, in the header of our files."""
-_MAGIC: Final = b"SQLite format 3\0"
-_TO_US: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_LEAST_BYTES: Final = 512
+"""The smallest page of a database: SQLite takes a smaller file for an empty one and writes over it."""
 
 STEPS: Final = (
     """
@@ -59,9 +62,17 @@ STEPS: Final = (
         vector BLOB
     );
     CREATE INDEX vectors_entry ON vectors (entry, signs);
+    CREATE TABLE waiting (entry INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE);
+    INSERT INTO waiting SELECT id FROM entries;
+    CREATE TRIGGER entries_wait AFTER INSERT ON entries BEGIN
+        INSERT INTO waiting VALUES (new.id);
+    END;
     """,
 )
-"""What leads from one version of the schema to the next. `created` is in microseconds, so that it is exact."""
+"""What leads from one version of the schema to the next.
+
+`created` is in microseconds, so that it is exact. `waiting` are the entries that have no vectors of the current space.
+"""
 
 
 def open_file(folder: Path, identity: str) -> sqlite3.Connection:
@@ -70,36 +81,53 @@ def open_file(folder: Path, identity: str) -> sqlite3.Connection:
     Raises `MemoryProblem`. A file that is no memory or is torn is renamed, so that nothing is lost and the next try
     begins an empty one; one of a newer maia or of another identity is left as it is.
     """
-    path = folder / "memory.db"
+    path = folder / FILE
+    with _alone(folder), _blamed(path):
+        _make_file(path)
+        return _opened(path, identity)
+
+
+def repair(folder: Path, identity: str) -> None:
+    """After SQLite called a file corrupt: where only the index of words is, it is made again from the entries.
+
+    Raises `MemoryProblem` where it is more; then the file was renamed.
+    """
+    path = folder / FILE
+    with _alone(folder), _blamed(path), closing(_opened(path, identity)) as connection:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise _kept_aside(path)
+        connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+
+
+@contextmanager
+def _blamed(path: Path) -> Generator[None]:
+    """Errors of SQLite as `MemoryProblem`s; a file whose content is at fault is put aside."""
     try:
-        _make_private(folder)
-        with _alone(folder / "memory.lock"):
-            _make_file(path)
-            try:
-                return _opened(path, identity)
-            except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _TO_US:
-                    raise _kept_aside(path) from None
-                raise problem_of(error, path) from None
-    except OSError as error:
-        raise MemoryProblem("memory.failed", path=str(path), why=system_words(error)) from None
+        yield
+    except sqlite3.Error as error:
+        raise (_kept_aside(path) if is_corrupt(error) else problem_of(error, path)) from None
+
+
+def is_corrupt(error: sqlite3.Error) -> bool:
+    """Whether the content of the file is at fault, and not the circumstances."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def problem_of(error: sqlite3.Error, path: Path) -> MemoryProblem:
-    """What SQLite says, as words for a person."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    """What SQLite says of the circumstances, as words for a person."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return MemoryProblem("memory.busy", path=str(path))
-    if code in _TO_US:
-        return MemoryProblem("memory.torn", path=str(path))
     return MemoryProblem("memory.failed", path=str(path), why=str(error))
 
 
 def _opened(path: Path, identity: str) -> sqlite3.Connection:
-    if path.stat().st_size and not _has_magic(path):
+    if 0 < path.stat().st_size < _LEAST_BYTES:
         raise _kept_aside(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
+        if not _is_ours(connection):
+            connection.close()
+            raise _kept_aside(path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
         _bring_up_to_date(connection, path)
@@ -110,17 +138,14 @@ def _opened(path: Path, identity: str) -> sqlite3.Connection:
         raise
 
 
-def _has_magic(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether the file is new or a memory; looked at before anything in it is changed."""
+    has_tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+    return not has_tables or _number(connection, "application_id") == _APPLICATION
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
-    application, version = _number(connection, "application_id"), _number(connection, "user_version")
-    has_tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
-    if has_tables and application != _APPLICATION:
-        connection.close()
-        raise _kept_aside(path)
+    version = _number(connection, "user_version")
     if version > len(STEPS):
         raise MemoryProblem("memory.newer", path=str(path))
     if version < len(STEPS):
@@ -178,26 +203,32 @@ def _make_private(folder: Path) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """An empty file for its owner alone where there is none; SQLite gives what it puts beside it the same mode."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(0, "no regular file", str(path))
-        if stat.S_IMODE(os.fstat(fd).st_mode) & 0o077:
-            os.fchmod(fd, 0o600)
-    finally:
-        os.close(fd)
+    """An empty file for its owner alone where there is none; SQLite gives what it puts beside it the same mode.
+
+    One that is there is not opened here: closing it would take away the locks that another connection of this process
+    holds on it. Raises `OSError`, also for what is no regular file.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    state = path.lstat()
+    refuse_special(state, path)
+    if stat.S_IMODE(state.st_mode) & 0o077:
+        path.chmod(0o600)
 
 
 @contextmanager
-def _alone(path: Path) -> Generator[None]:
-    """One process at a time makes, moves or changes the file."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _alone(folder: Path) -> Generator[None]:
+    """One process at a time makes, moves or changes the file in this folder. Raises `MemoryProblem`."""
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+        _make_private(folder)
+        fd = os.open(folder / "memory.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise MemoryProblem("memory.failed", path=str(folder / FILE), why=system_words(error)) from None
 
 
 def _kept_aside(path: Path) -> MemoryProblem:

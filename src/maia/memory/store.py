@@ -18,6 +18,11 @@ class Store(Protocol):
     writing those of a new one drops the others.
     """
 
+    @property
+    def place(self) -> str:
+        """Where it lies, as a person may see it."""
+        ...
+
     def put(self, entries: Sequence[MemoryEntry]) -> int:
         """Keep entries with different ids, in place of those with the same; how many are new. All or none."""
         ...

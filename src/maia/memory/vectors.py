@@ -34,10 +34,16 @@ def dimensions(vector: Vector) -> int:
     return len(vector) // 4
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    """The cosine of the angle between two vectors of the same dimensions."""
-    unpack = _packing(dimensions(one)).unpack
-    return 1.0 - math.dist(unpack(one), unpack(other)) ** 2 / 2.0
+class Cosine:
+    """Compares many vectors with one."""
+
+    def __init__(self, vector: Vector) -> None:
+        self._unpack = _packing(dimensions(vector)).unpack
+        self._numbers = self._unpack(vector)
+
+    def to(self, other: Vector) -> float:
+        """The cosine of the angle to a vector of the same dimensions; both have length one."""
+        return 1.0 - math.dist(self._numbers, self._unpack(other)) ** 2 / 2.0
 
 
 def signs(vector: Vector) -> int:

@@ -48,6 +48,7 @@ class Options:
     dry_run: bool = False
     fields: tuple[str, ...] = ()
     everywhere: bool = False
+    tags: tuple[str, ...] = ()
     stdin: bool = False
     help: bool = False
     version: bool = False
@@ -91,6 +92,7 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--host",), "host", "text", "HOST"),
     OptionRow(("--port",), "port", "text", "PORT"),
     OptionRow(("--as",), "acting_as", "text", "AGENT"),
+    OptionRow(("--tag",), "tags", "list", "TAG"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )

@@ -60,7 +60,7 @@ class MemoryStoreTool:
         return ()
 
     async def run(self, args: MemoryStoreArgs, hands: Hands) -> ToolResult:
-        entry = await remembered(self._memory.store(args.text, args.tags, hands.call_id))
+        entry = await remembered(self._memory.store(args.text, args.tags, hands.session))
         rows = [hands.say("tool.memory.kept", id=entry.entry_id)]
         if entry.text != args.text:
             rows.append(hands.say("tool.memory.masked"))
