@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.terminal.live.tmux import Term, needs_tmux, terminal
 
+from maia.terminal.commands import COMMANDS
+
 pytestmark = needs_tmux
 DOTS = "┈"
 HINT = "Écrivez une demande"
@@ -524,7 +526,7 @@ def test_completion_opens_above_the_status_row_and_closes_without_a_trace(tmp_pa
         before = term.until("23%")
         term.type("/co")
         rows = term.until("› /context")
-        assert rows[-6].strip().endswith("15 commandes")
+        assert rows[-6].strip().endswith(f"{len(COMMANDS)} commandes")
         assert rows[-5].strip() == ""
         term.keys("Escape")
         rows = term.until(lambda rows: not any("/context" in row for row in rows))
