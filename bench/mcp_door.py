@@ -1,7 +1,8 @@
-"""What `maia mcp` costs: until `initialize` is answered, against the import of the SDK alone; and a run over a turn's own.
+"""What `maia mcp` costs: until `initialize` is answered, against the import of the SDK; and a run over a turn's own.
 
-CPU of a run through the door is that of the front and of the host together, from the call until its answer; "the agent's
-own" is the same turn as a conversation in this process. The model's server is another process and does not count.
+CPU of a run through the door is that of the front and of the host together, from the call until its answer; "the
+agent's own" is the same turn as a conversation in this process. The model's server is another process and does not
+count.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import MAIA, Row, at_most, compiled, measure
-from runs import ground, host_cpu, own
 from tests.fakes import fake_llm
+
+from runs import ground, host_cpu, own
 
 STARTS = 7
 IN_A_ROW = 40

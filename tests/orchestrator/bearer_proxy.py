@@ -11,8 +11,11 @@ import sys
 
 
 async def main(server_port: int, token: str) -> None:
+    serving: set[asyncio.Task[None] | None] = set()  # the loop alone holds its tasks loosely
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request a connection, so that only its head need be understood."""
+        serving.add(asyncio.current_task())
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
             kept = [row for row in head[1:-2] if not row.lower().startswith(b"connection:")]
@@ -24,6 +27,7 @@ async def main(server_port: int, token: str) -> None:
             onwards.cancel()
             back.close()
         writer.close()
+        serving.discard(asyncio.current_task())
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
+from mcp import Client, StdioServerParameters, stdio_client, types
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
@@ -132,6 +132,34 @@ def test_a_run_over_stdio_is_answered_by_a_real_engine(folder: Path, mode: Conne
             ]
 
     run(work)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_real_run_asks_the_person_through_the_client_and_does_what_they_said(folder: Path, mode: ConnectMode) -> None:
+    asked: list[str] = []
+
+    async def person(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+        assert context is not None
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"answer": "once"})
+
+    async def work() -> None:
+        server = StdioServerParameters(command=MAIA[0], args=[*MAIA[1:], "mcp"], cwd=folder, env=environment())
+        client = Client(stdio_client(server), mode=mode, elicitation_callback=person)
+        async with client, asyncio.timeout(60):
+            result = await client.call_tool("run_agent", {"task": "make it"})
+            assert result.structured_content["outcome"] == "finished"
+
+    with fake_llm("tool", tool_name="Bash", tool_args='{"command": "echo made > made.txt"}') as server:
+        settings = Path(os.environ["HOME"], ".maia", "settings.json")
+        settings.parent.mkdir()
+        rules = {"ask": ["Bash(echo *)"]}
+        settings.write_text(json.dumps({"LiteLLM_URL": server.url, "model": "fake-model", "permissions": rules}))
+        run(work)
+    assert len(asked) == 1
+    assert "echo made > made.txt" in asked[0]
+    assert "ask Bash(echo *)" in asked[0]
+    assert (folder / "made.txt").read_text() == "made\n"
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -284,6 +312,28 @@ def test_who_starts_it_as_an_agent_needs_that_agents_token(folder: Path) -> None
         assert token not in done.stderr
 
 
+def test_an_agent_that_calls_for_itself_has_its_own_memory_and_no_other(folder: Path) -> None:
+    create = ["agents", "create", "prophet", "--global", "--set", "description=x", "--set", "instructions=y"]
+    subprocess.run([*MAIA, *create], cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL)
+    token = token_for(folder, "run", "--as", "prophet")
+
+    def speak(*messages: JsonObject, token: str = "", options: tuple[str, ...] = ()) -> list[JsonObject]:
+        os.environ["MAIA_MCP_TOKEN"] = token
+        with spoken(folder, *options) as program:
+            program.greet()
+            program.send(*messages)
+            return [program.answer_to(message["id"])["result"]["structuredContent"] for message in messages]
+
+    speak(call(1, "memory_store", text="the sea is rising"), token=token, options=("--as", "prophet"))
+    (found,) = speak(call(1, "memory_search", query="sea"), token=token, options=("--as", "prophet"))
+    assert [hit["text"] for hit in found["hits"]] == ["the sea is rising"]
+    (nothing,) = speak(call(1, "memory_search", query="sea"))
+    assert nothing["hits"] == []
+    command = [*MAIA, "memory", "search", "sea", "--agent", "prophet"]
+    shown = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=True)
+    assert "the sea is rising" in shown.stdout
+
+
 # HTTP ----------------------------------------------------------------------------------------------------------------
 
 
@@ -327,9 +377,9 @@ def served(folder: Path) -> Generator[Served]:
         assert (process.returncode, err) == (0, "")
 
 
-def token_for(folder: Path, name: str) -> str:
+def token_for(folder: Path, name: str, *options: str) -> str:
     done = subprocess.run(
-        [*MAIA, "mcp", "token", "create", name],
+        [*MAIA, "mcp", "token", "create", name, *options],
         cwd=folder, env=environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout.strip()
