@@ -72,8 +72,9 @@ def test_a_project_may_have_its_own_agent_of_a_name_of_home_and_not_the_other_wa
     made(world)
     made(world, level="project")
     assert world.shelf().read().find("critic").level == "project"
+    made(world, "second", "project")
     with pytest.raises(UsageProblem) as caught:
-        made(world, "critic")
+        made(world, "second")
     assert caught.value.key == "agents.taken"
 
 

@@ -15,8 +15,11 @@ from maia.sandbox.wall import find_wall
 from tests.agents.place import written
 from tests.credentials.made import ANTHROPIC
 from tests.e2e.program import Place, Ran
+from tests.e2e.test_interactive import answer, send
+from tests.e2e.test_interactive import maia as terminal
 from tests.fakes import FakeLlm, fake_llm
 from tests.runtimes.doubles import AGENT as PROGRAM
+from tests.terminal.live.tmux import needs_tmux
 
 CHAOS = """---
 nickname: 🔥 The Chaos Prophet
@@ -217,3 +220,55 @@ def test_an_agent_that_a_program_runs_gives_it_its_instructions_and_rules(place:
     ran = place.run("--agent", "chaos", "-p", "go", "--output-format", "json")
     assert (ran.code, ran.json["provider"], ran.json["nickname"]) == (0, "qwen", "🔥 The Chaos Prophet"), ran.err
     assert "You look for what FAILS." in ran.json["text"]
+
+
+# In the terminal ----------------------------------------------------------------------------------------------------
+
+HINT = {"fr": "Écrivez une demande", "en": "Write a request"}
+
+
+@needs_tmux
+@pytest.mark.parametrize("lang", ["fr", "en"])
+def test_a_person_makes_an_agent_in_the_terminal_and_sees_it_in_the_list(place: Place, lang: str) -> None:
+    with terminal(place, "--model", "offline", MAIA_LANG=lang) as term:
+        term.until(HINT[lang])
+        send(term, "/createAgent")
+        term.until({"fr": "Quel nom pour l'agent", "en": "What is the agent's name?"}[lang])
+        answer(term)
+        send(term, "critic")
+        term.until("~/.maia/agents")
+        answer(term, "p")
+        term.until("./.maia/agents/critic/AGENT.md")
+        file = place.folder / ".maia" / "agents" / "critic" / "AGENT.md"
+        assert ("Tu es un agent" in file.read_text("utf-8")) == (lang == "fr")
+        send(term, "/createAgent critic")
+        term.until("~/.maia/agents")
+        answer(term, "p")
+        term.until({"fr": "existe déjà", "en": "exists already"}[lang])
+        send(term, "/createAgent other")
+        term.until("~/.maia/agents")
+        answer(term, "Escape")
+        term.until(HINT[lang])
+        send(term, "/agents")
+        term.until("maia · ./.maia/agents/critic/AGENT.md")
+        send(term, "/exit")
+        term.until("code 0")
+    assert sorted(each.name for each in file.parent.parent.iterdir()) == ["critic"]
+
+
+@needs_tmux
+def test_the_terminal_acts_as_the_agent_that_was_named(place: Place) -> None:
+    put(place, "chaos", CHAOS)
+    put(place, "bad", CHAOS.replace("effort: low", "effort: huge"))
+    with fake_llm(models="tiny,big-sonnet-4") as llm:
+        place.settings(LiteLLM_URL=llm.url)
+        with terminal(place, "--agent", "chaos") as term:
+            term.until(HINT["en"])
+            send(term, "/agents")
+            text = "\n".join(term.until("line 6"))
+            assert "acts here" in text
+            send(term, "hello")
+            term.until("Hello from the fake model.")
+            send(term, "/exit")
+            term.until("code 0")
+        assert "You look for what FAILS." in json.dumps(llm.chats())

@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "requirements.md").read_text("utf-8")
 LINES = {
     *(f"T1.{n:02}" for n in range(1, 12)),
     *(f"T2.{n:02}" for n in range(1, 9)),
-    *("T3.01", "T3.02", "T4.01", "T4.02", "T4.05", "T4.06", "T7.02", "T7.04", "T7.05", "T7.06", "T8.01"),
+    *("T3.01", "T3.02", "T4.01", "T4.02", "T4.05", "T4.06", "T7.02", "T7.04", "T7.05", "T7.06", "T7.10", "T8.01"),
     *(f"T5.{n:02}" for n in range(1, 10)),
     *(f"T6.{n:02}" for n in range(1, 10)),
 }

@@ -59,10 +59,10 @@ def create(
     with one_writer(place):
         agents = shelf.read()
         file = place.agent(name) / FILE
-        if (other := taken_by(agents.found, name)) is not None and (other.name, other.level) != (name, "home"):
-            raise UsageProblem("agents.taken", name=name, other=other.name, file=other.shown)
         if os.path.lexists(file):
             raise UsageProblem("agents.exists", file=place.shown(file))
+        if (other := taken_by(agents.found, name)) is not None and (other.name, other.level) != (name, "home"):
+            raise UsageProblem("agents.taken", name=name, other=other.name, file=other.shown)
         text = _edited(template, {"name": name, **given}, file, place)
         agent = _read(text, name, place, shelf)
         _refuse_taken(agent, agents.found, but=name)

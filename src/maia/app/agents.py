@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,9 +14,10 @@ from maia.app.agentkeys import agent_key
 from maia.app.ground import Ground, named_folder
 from maia.app.nicknames import real_model
 from maia.app.rules import FolderRules
-from maia.core.agent import OWN_RUNNER, AgentDefinition, RealModel
+from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentLevel, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
+from maia.engine.views import AgentList, AgentRow
 from maia.launch import Folders
 from maia.permissions.trust import remember, trust_state
 
@@ -111,3 +112,35 @@ def _told(agent: AgentDefinition, runner: str) -> Iterator[Notice]:
     if agent.asks_nothing and runner != OWN_RUNNER:
         key = "agents.asks_nothing" if agent.level == "home" else "agents.asks_nothing_project"
         yield Notice("warn", key, {"nickname": agent.nickname, "runner": runner, "file": agent.shown})
+
+
+# For a person at the terminal ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FolderAgents:
+    """The engine's `AgentDesk` port over the files of a launch folder and of home."""
+
+    ground: Ground
+
+    def listed(self) -> AgentList:
+        found = agent_shelf(self.ground.folders).read()
+        acting = self.ground.acting
+        waiting = Notice("warn", "agents.waiting", {"n": len(found.waiting), "names": ", ".join(found.waiting)})
+        return AgentList(
+            tuple(_row(agent) for agent in found.found),
+            (*found.notices, *((waiting,) if found.waiting else ())),
+            acting.agent.name if acting else "",
+        )
+
+    def create(self, name: str, level: AgentLevel) -> str:
+        from maia.agents.change import create
+        from maia.agents.template import template
+
+        text = template(self.ground.say.lang, self.ground.env)
+        return changing(self.ground.folders, lambda shelf: create(shelf, name, text, {}, level)).agent.shown
+
+
+def _row(agent: AgentDefinition) -> AgentRow:
+    by = " ".join(part for part in (agent.runner, agent.model) if part)
+    return AgentRow(agent.name, agent.nickname, agent.description, by, agent.shown)

@@ -26,7 +26,7 @@ from maia.core.tool import AnyTool
 from maia.core.types import Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
-from maia.engine.setup import BangOutcome, CallContext, Config, Setup
+from maia.engine.setup import AgentDesk, BangOutcome, CallContext, Config, Setup
 from maia.engine.views import Trust
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox.fetch import WebFetcher
@@ -85,8 +85,16 @@ def build_conversation(ground: Ground, models: EndpointModels | None = None) -> 
             resume=_resumed(ground.options, sessions),
             replay=person,
             release=builder.release,
+            agents=(lambda: _agents(ground)) if person else None,
         )
     )
+
+
+def _agents(ground: Ground) -> AgentDesk:
+    """The agents of the folder and of home, for a person who asks for them."""
+    from maia.app.agents import FolderAgents
+
+    return FolderAgents(ground)
 
 
 def endpoint_models(ground: Ground) -> EndpointModels:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from maia.core.agent import AgentLevel
 from maia.core.errors import MaiaError, NotConfigured
 from maia.core.events import (
     ContextCleared,
@@ -31,7 +32,7 @@ from maia.engine.recorder import Recorder
 from maia.engine.runner import Runner
 from maia.engine.setup import Bound, Setup
 from maia.engine.transcript import Transcript, known_files
-from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
+from maia.engine.views import AgentList, Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
 from maia.engine.window import WindowSearch
 from maia.store.journal import JsonlJournal
 from maia.store.sessions import checked_name
@@ -317,6 +318,16 @@ class Conversation:
 
     def tools(self) -> Sequence[ToolRow]:
         return [ToolRow(spec.name, spec.description) for spec in self._assembler().specs()]
+
+    def agents(self) -> AgentList:
+        """The agents that can be called, with what was left out. Reads files."""
+        return self._setup.agents().listed() if self._setup.agents is not None else AgentList()
+
+    def create_agent(self, name: str, level: AgentLevel) -> str:
+        """Make an agent from the template (T7.10); the file's shown name. Raises `MaiaError`."""
+        if self._setup.agents is None:
+            raise MaiaError("agents.none", name=name)
+        return self._setup.agents().create(name, level)
 
     def undo(self) -> Sequence[Change]:
         return self._setup.undo(self.name).undo()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from maia.core.agent import AgentLevel
 from maia.core.events import Notice
 from maia.core.ports import Hands, Judge, Say, Wire
 from maia.core.runtime import Runtime
@@ -15,7 +16,7 @@ from maia.core.tool import AnyTool
 from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
 from maia.engine.turn import Price
-from maia.engine.views import Change, ModelChoice, RuleFile, Trust
+from maia.engine.views import AgentList, Change, ModelChoice, RuleFile, Trust
 from maia.store.sessions import Sessions
 
 
@@ -97,6 +98,18 @@ class Undo(Protocol):
     def diff(self) -> Sequence[DiffBlock]: ...
 
 
+class AgentDesk(Protocol):
+    """The agents of this folder and of home, as a person sees and makes them."""
+
+    def listed(self) -> AgentList:
+        """All agents. Reads files; raises nothing."""
+        ...
+
+    def create(self, name: str, level: AgentLevel) -> str:
+        """Make one from the template; the file's shown name. Never overwrites. Raises `MaiaError`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class BangOutcome:
     """How a `!` command ended (T4.01): what goes to the model, and how its row looks."""
@@ -126,7 +139,7 @@ class Setup:
     `hands` gives one call its hands. `undo` is of the session of that name, `renamed` hears the old and the new one.
     `seen` hears (session, path, digest) of each file that the model knows without a Read in this run: it was joined
     whole to a request, or read or written before the session was resumed.
-    `release` lets go of what tools hold open, when the session is over.
+    `release` lets go of what tools hold open, when the session is over. `agents` is None where nobody looks at them.
     `bang` runs a `!` command with a place for its live output, and ends it, keeping what it printed, when the event is
     set. `resume` names a session to go on with; with `replay` its events are shown again.
     """
@@ -147,6 +160,7 @@ class Setup:
     trust_needed: Callable[[], Trust | None]
     trust: Callable[[bool], None]
     release: Callable[[], Awaitable[None]] | None = None
+    agents: Callable[[], AgentDesk] | None = None
     resume: str | None = None
     save: bool = True
     replay: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from maia.core.events import Notice
 from maia.core.types import Cost, Rule, Usage
 
 
@@ -63,6 +64,26 @@ class Change:
 
     path: str
     action: Literal["restored", "removed", "kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One row of `/agents`. `by` is the runner with the model that the definition names; `shown` names the file."""
+
+    name: str
+    nickname: str
+    description: str
+    by: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentList:
+    """What `/agents` shows: those that can be called, what was left out and why, and who acts in this session."""
+
+    rows: tuple[AgentRow, ...] = ()
+    problems: tuple[Notice, ...] = ()
+    acting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import NotConfigured, UsageProblem
 from maia.core.types import Submission
-from maia.terminal import views
+from maia.terminal import creating, views
 from maia.terminal.badges import Badge, badge_lines
 from maia.terminal.commands import Handler, find_command
 from maia.terminal.endings import notice_lines
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from maia.terminal.colours import Look
     from maia.terminal.keysetup import KeySetup
     from maia.terminal.ports import Change, Conversation, KeyDesk, SessionChoice
+    from maia.terminal.questions import Choices
     from maia.terminal.surface import Surface
 
 T = TypeVar("T")
@@ -90,11 +91,7 @@ class Actions:
         asked = self._talk.trust_needed()
         if asked is None:
             return
-        choices = trust(asked, self._on.say)
-        yes = await self._on.ask(choices)
-        self._on.show(chosen_lines(choices.title, choices.label_of(yes), self._on.look, self._on.say))
-        self._on.state.family = "badge"
-        self._talk.trust(yes)
+        self._talk.trust(await self._answered(trust(asked, self._on.say)))
 
     async def choose_model(self, provider: str = "") -> None:
         """The list of models, with search (T1.06); those of one provider where it is named, its only one at once."""
@@ -194,6 +191,26 @@ class Actions:
     async def tools(self, _: str) -> None:
         self._block(views.tools_lines(self._talk.tools(), self._on.look, self._on.say))
 
+    async def agents(self, _: str) -> None:
+        found = await asyncio.to_thread(self._talk.agents)
+        self._block(views.agents_lines(found, self._on.look, self._on.say))
+        for notice in found.problems:
+            self._on.show(notice_lines(notice, self._on.look, self._on.say))
+
+    async def create_agent(self, name: str) -> None:
+        """Ask for what was not said, then copy the template (T7.10)."""
+        name = name or await self._answered(creating.naming(self._on.say))
+        level = await self._answered(creating.level(name, self._on.say)) if name else ""
+        if level:
+            self._tell("info", "agents.written", file=await asyncio.to_thread(self._talk.create_agent, name, level))
+
+    async def _answered(self, choices: Choices[T]) -> T:
+        """The answer to a question, which stays in the log (T2.04)."""
+        answer = await self._on.ask(choices)
+        self._on.show(chosen_lines(choices.title, choices.label_of(answer), self._on.look, self._on.say))
+        self._on.state.family = "badge"
+        return answer
+
     # Files
 
     async def diff(self, _: str) -> None:
@@ -233,5 +250,7 @@ _HANDLERS: Mapping[Handler, Callable[[Actions, str], Coroutine[Any, Any, None]]]
     "diff": Actions.diff,
     "export": Actions.export,
     "tools": Actions.tools,
+    "agents": Actions.agents,
+    "create_agent": Actions.create_agent,
     "exit": Actions.exit,
 }

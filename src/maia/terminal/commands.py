@@ -23,6 +23,8 @@ Handler: TypeAlias = Literal[
     "diff",
     "export",
     "tools",
+    "agents",
+    "create_agent",
     "exit",
 ]
 
@@ -63,6 +65,8 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("context", "context", while_working=True),
     CommandRow("cost", "cost", while_working=True),
     CommandRow("tools", "tools", while_working=True),
+    CommandRow("agents", "agents", while_working=True),
+    CommandRow("createAgent", "create_agent", takes_argument=True),
     CommandRow("undo", "undo"),
     CommandRow("redo", "redo"),
     CommandRow("diff", "diff", while_working=True),

@@ -11,13 +11,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
+from maia.core.agent import AgentLevel
 from maia.core.events import ContextMeasured, Event, Notice
 from maia.core.ports import ContextView
 from maia.core.secret import Secret
 from maia.core.types import Answer, DiffBlock, Submission
-from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
+from maia.engine.views import (
+    AgentList,
+    AgentRow,
+    Change,
+    ModelChoice,
+    ModelCost,
+    RuleFile,
+    SessionChoice,
+    ToolRow,
+    Trust,
+)
 
 __all__ = [
+    "AgentLevel",
+    "AgentList",
+    "AgentRow",
     "Change",
     "Conversation",
     "KeyDesk",
@@ -154,6 +168,14 @@ class Conversation(Protocol):
 
     def tools(self) -> Sequence[ToolRow]:
         """`/tools`: what the model may call."""
+        ...
+
+    def agents(self) -> AgentList:
+        """`/agents`: the agents that can be called, and what was left out. Reads files."""
+        ...
+
+    def create_agent(self, name: str, level: AgentLevel) -> str:
+        """`/createAgent`: one more from the template; the file's shown name. Never overwrites. Raises `MaiaError`."""
         ...
 
     def undo(self) -> Sequence[Change]:

@@ -51,8 +51,10 @@ class Choices(Generic[T]):
     """A question with a few answers. `done` holds the chosen value in a tuple, None while it is open.
 
     `refusal` is the option that Escape means, at once. Where `reasoned` is given, choosing it asks for a reason first,
-    and `reasoned(text)` makes the value. After its letter the question is `hurried`: whoever shows it refuses without a
-    reason when nothing is typed for `HURRY` seconds, so that a plain no needs no second key.
+    and `reasoned(text)` makes the value; `label` stands above what is typed. After its letter the question is
+    `hurried`: whoever shows it refuses without a reason when nothing is typed for `HURRY` seconds, so that a plain no
+    needs no second key. With one option alone a text is
+    asked for, and the option is none.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Choices(Generic[T]):
         refusal: T,
         why: str = "",
         reasoned: Callable[[str], T] | None = None,
+        label: str = "",
     ) -> None:
         self.title = title
         self.done: tuple[T] | None = None
@@ -72,7 +75,9 @@ class Choices(Generic[T]):
         self._refusal = refusal
         self._why = why
         self._reasoned = reasoned
-        self._reason: Editor | None = None
+        self._label = label or say("screen.reason")
+        self._asks_text = len(options) == 1 and reasoned is not None
+        self._reason: Editor | None = Editor() if self._asks_text else None
         self._at = 0
         self.hurried = False
 
@@ -82,8 +87,8 @@ class Choices(Generic[T]):
         return self._reason is not None
 
     def label_of(self, value: T) -> str:
-        """The words of the option with that value."""
-        return next(option.text for option in self._options if option.value == value)
+        """The words of the option with that value; what was typed is its own."""
+        return next((option.text for option in self._options if option.value == value), str(value))
 
     def press(self, key: Key) -> bool:
         """Apply a key; False when it means nothing here, and then belongs to nobody."""
@@ -140,7 +145,7 @@ class Choices(Generic[T]):
         choices = [self._option_rows(option, place == self._at, look) for place, option in enumerate(self._options)]
         rows = self._title_rows(look, max(1, min(TITLE_ROWS, most - len(choices[self._at]))))
         if self._reason is not None:
-            rows += [clip(row, look.width) for row in detail_lines(self._say("screen.reason"), look, "muted")]
+            rows += [clip(row, look.width) for row in detail_lines(self._label, look, "muted")]
             typed, (row, column) = wrap_typed(self._reason, max(2, look.width - 6), look, self._say)
             first = max(0, row - 3)
             mark = line(Span(look.text("    › ")))
@@ -164,14 +169,16 @@ class Choices(Generic[T]):
         """The question in sentences, with what can be answered (§15), for a door without an input zone."""
         letters = [option.letter for option in self._options]
         reply = self._say("screen.reply", letters=", ".join(letters[:-1]), last=letters[-1])
-        texts = [f"{option.letter}  {option.text}" for option in self._options]
+        texts = [*(f"{option.letter}  {option.text}" for option in self._options), reply]
+        told = [self._label] if self._asks_text else texts
         why = [self._why] if self._why else []
-        return [
-            row for text in (self.title, *why, *texts, reply) for row in wrap(line(look.text(clean(text))), look.width)
-        ]
+        return [row for text in (self.title, *why, *told) for row in wrap(line(look.text(clean(text))), look.width)]
 
     def reply(self, typed: str) -> bool:
         """Answer with a typed line: a letter, a number or the words; after a refusal may follow its reason."""
+        if self._asks_text and self._reasoned is not None:
+            self.done = (self._reasoned(typed.strip()),)
+            return True
         word, _, reason = typed.strip().partition(" ")
         for place, option in enumerate(self._options):
             if typed.strip().lower() in (option.letter, str(place + 1), option.text.lower(), option.short.lower()):
@@ -200,6 +207,8 @@ class Choices(Generic[T]):
         return badge_lines("ask", self._asked(), look)
 
     def _asked(self) -> str:
+        if self._asks_text:
+            return self.title
         letters = "/".join(option.letter for option in (self._options[0], self._options[-1]))
         return f"{self.title} ({letters})"
 

@@ -33,7 +33,7 @@ from maia.terminal.spans import (
 if TYPE_CHECKING:
     from maia.core.ports import ContextView
     from maia.core.types import DiffBlock, Rule
-    from maia.engine.views import ModelCost, RuleFile, SessionChoice, ToolRow
+    from maia.engine.views import AgentList, ModelCost, RuleFile, SessionChoice, ToolRow
     from maia.terminal.words import Words
 
 VOCABULARY = "o200k_base"
@@ -305,6 +305,22 @@ def tools_lines(tools: Sequence[ToolRow], look: Look, say: Words) -> list[Line]:
         words = say(own) if not tool.origin and say.has(own) else _first_sentence(tool.description)
         rows += _pair(clean_row(tool.name), origin + words, column, look)
     return rows
+
+
+def agents_lines(found: AgentList, look: Look, say: Words) -> list[Line]:
+    """The agents that can be called: nickname, name where it is another, who runs it, what it is for."""
+    if not found.rows:
+        return wrap_text(look.text(say("term.agents.none")), look.width)
+    rows = [clip(line(Span(look.text(say("term.agents.title")), "subtitle")), look.width)]
+    for agent in found.rows:
+        name = "" if agent.name == agent.nickname else f" ({agent.name})"
+        here = f" · {say('term.agents.acting')}" if agent.name == found.acting else ""
+        head = line(Span("  " + look.text(clean_row(agent.nickname + name)), "bold"))
+        told = clean_row(f"{agent.by} · {agent.shown}{here}")
+        rows.append(clip(head, look.width))
+        for text in (agent.description, told):
+            rows += prefix(wrap(line(look.text(clean_row(text))), max(1, look.width - 4)), line("    "), line("    "))
+    return rows + wrap_text(look.text(say("term.agents.call")), look.width)
 
 
 def _first_sentence(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from maia.core.agent import AgentLevel
 from maia.core.errors import NotConfigured
 from maia.core.events import (
     Answered,
@@ -52,7 +53,17 @@ from maia.core.types import (
     Usage,
     Verdict,
 )
-from maia.engine.views import Change, ModelChoice, ModelCost, RuleFile, SessionChoice, ToolRow, Trust
+from maia.engine.views import (
+    AgentList,
+    AgentRow,
+    Change,
+    ModelChoice,
+    ModelCost,
+    RuleFile,
+    SessionChoice,
+    ToolRow,
+    Trust,
+)
 
 STEP = 0.01
 ALLOWED = Rule(Verdict.ALLOW, "Read", "**", "Read(**)", RuleSource("~/.maia/settings.json", 3))
@@ -219,6 +230,12 @@ class FakeConversation:
 
     def tools(self) -> Sequence[ToolRow]:
         return [ToolRow("Read", "Reads a file.")]
+
+    def agents(self) -> AgentList:
+        return AgentList((AgentRow("critic", "Zed", "Finds what breaks.", "maia sonnet", "./.maia/agents/critic"),))
+
+    def create_agent(self, name: str, level: AgentLevel) -> str:
+        return f"{'.' if level == 'project' else '~'}/.maia/agents/{name}/AGENT.md"
 
     def undo(self) -> Sequence[Change]:
         return [Change("src/a.py", "restored")]

@@ -9,7 +9,7 @@ from maia.core.events import ApprovalRequested, LimitReached
 from maia.core.types import Answer, Decision, DiffBlock, Need, Reason, Rule, RuleSource, Verdict
 from maia.engine.views import ModelChoice, Trust
 from maia.i18n.catalogue import Catalogue
-from maia.terminal import questions
+from maia.terminal import creating, questions
 from maia.terminal.colours import Look
 from maia.terminal.completion import Sources
 from maia.terminal.dialogue import Dialogue, Range
@@ -476,3 +476,30 @@ def test_ctrl_c_clears_the_line_only_when_nothing_runs(busy: bool, left: str) ->
     dialogue.key(("key", "c-c"))
     assert dialogue.editor.text == left
     assert person.asked == ["interrupt False"]
+
+
+def test_a_name_is_typed_at_once_and_escape_gives_none(say: Catalogue) -> None:
+    asked = creating.naming(say)
+    assert asked.typing
+    for char in "critic":
+        asked.press(("text", char))
+    asked.press(("key", "enter"))
+    assert (asked.done, asked.label_of("critic")) == (("critic",), "critic")
+    asked = creating.naming(say)
+    asked.press(("key", "esc"))
+    assert asked.done == ("",)
+
+
+def test_a_name_is_asked_and_answered_in_plain_lines_too(say: Catalogue) -> None:
+    asked = creating.naming(say)
+    rows = shown(asked.spoken(Look(width=200, screen_reader=True)))
+    assert rows == [say(key).replace("\u202f", " ") for key in ("screen.agent.name", "screen.agent.name.hint")]
+    assert asked.reply("critic")
+    assert asked.done == ("critic",)
+
+
+@pytest.mark.parametrize(("key", "level"), [(("text", "p"), "project"), (("text", "g"), "home"), (("key", "esc"), "")])
+def test_an_agent_is_for_the_project_or_for_every_folder(say: Catalogue, key: Key, level: str) -> None:
+    asked = creating.level("critic", say)
+    asked.press(key)
+    assert asked.done == (level,)

@@ -4,12 +4,13 @@ import pytest
 
 from maia.core.ports import ContextPart, ContextView
 from maia.core.types import Cost, DiffBlock, Rule, RuleSource, Usage, Verdict
-from maia.engine.views import ModelCost, RuleFile, SessionChoice, ToolRow
+from maia.engine.views import AgentList, AgentRow, ModelCost, RuleFile, SessionChoice, ToolRow
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.colours import Look
 from maia.terminal.commands import COMMANDS
-from maia.terminal.spans import Span
+from maia.terminal.spans import Span, cell_width
 from maia.terminal.views import (
+    agents_lines,
     changes_lines,
     context_lines,
     cost_lines,
@@ -301,3 +302,17 @@ def test_no_view_is_wider_than_the_screen(width: int, look: Look) -> None:
         changes_lines([EDIT], narrow, FR),
     ):
         shown(rows, width)
+
+
+def test_agents_are_listed_with_nickname_name_and_who_runs_them(say: Catalogue) -> None:
+    zed = AgentRow("critic", "🔥 Zed", "Finds what breaks.", "maia sonnet", "~/.maia/agents/critic/AGENT.md")
+    plain = AgentRow("plain", "plain", "x" * 60, "codex", "./.maia/agents/plain/AGENT.md")
+    rows = shown(agents_lines(AgentList((zed, plain), acting="critic"), Look(width=50), say)).split("\n")
+    assert rows[1:4] == [
+        "  🔥 Zed (critic)",
+        "    Finds what breaks.",
+        "    maia sonnet · ~/.maia/agents/critic/AGENT.md ·",
+    ]
+    assert "  plain" in rows
+    assert all(cell_width(row) <= 50 for row in rows)
+    assert shown(agents_lines(AgentList(), Look(), say)) == say("term.agents.none")
