@@ -324,7 +324,7 @@ def test_nothing_that_a_killed_host_had_started_stays_behind(place: Place) -> No
         await asyncio.to_thread(wait_for, lambda: not is_running("300.75") and not is_running("300.5"))
         assert (await runs.info(began.run_id)).state == "lost"
 
-    with fake_llm("tool", **asks_for("(setsid sleep 300.75 & sleep 300.5)")) as server:
+    with fake_llm("tool", **asks_for("(sleep 300.75 & sleep 300.5)")) as server:
         place.settings(server, permissions={"allow": ["Bash"]}, sandbox="off")
         with_front(place, work)
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
-from maia.runs.guard import fork_guarded
-
 
 def main() -> int:
     """Host runs until nobody needs them. The exit code."""
     if os.fork():
         os._exit(0)
-    if not fork_guarded():
-        return 0
     listening, lock = map(int, sys.argv[1:3])
     for held in (listening, lock):  # until this process ends, and in no program that it starts
         os.set_inheritable(held, False)
