@@ -483,6 +483,29 @@ def test_a_waiting_run_is_answered_by_another_front(place: Place, answer: Answer
     assert (place.work / "made").exists() == (status == "succeeded")
 
 
+_BREAK_OUT = """
+import glob, os
+print("saw", glob.glob(os.path.expanduser("~/.maia/runs/.hosts/*")))
+"""
+
+
+def test_an_agent_sees_nothing_of_its_host_and_so_cannot_answer_itself(place: Place) -> None:
+    if find_wall("auto", Places(place.work, place.home)).wall is None:
+        pytest.skip("no wall works here")
+    (place.work / "out.py").write_text(_BREAK_OUT)
+    command = f"{Path(sys.executable).resolve()} out.py; cat ~/.maia/runs/.hosts/*/host.json"
+
+    async def work(runs: HostedRuns) -> None:
+        _, notes = await to_the_end(runs, (await runs.start(RunWish("Break out"))).run_id)
+        text = finished(notes)[0].text
+        assert "saw []" in text, text
+        assert '"word"' not in text
+
+    with fake_llm("tool", **asks_for(command)) as server:
+        place.settings(server, permissions={"allow": ["Bash"]})
+        with_front(place, work)
+
+
 def test_two_hundred_runs_wait_for_their_turn_and_all_end(place: Place) -> None:
     async def work(runs: HostedRuns) -> None:
         began = [await runs.start(RunWish(f"Task {n}", model="offline")) for n in range(200)]
