@@ -205,6 +205,54 @@ def test_a_folder_that_nobody_trusts_gives_no_permission(place: Place) -> None:
     assert not (place.work / "theirs" / "stolen").exists()
 
 
+_AGENT = """---
+name: {name}
+nickname: {nickname}
+description: Says what it is told
+model: fake-model
+folders: [{folder}]
+---
+## Instructions system
+You are {nickname}.
+## Missions
+Answer.
+## Output
+Words.
+"""
+
+
+def agent(place: Place, name: str, nickname: str) -> None:
+    folder = place.home / ".maia" / "agents" / name
+    folder.mkdir(parents=True)
+    (folder / "AGENT.md").write_text(_AGENT.format(name=name, nickname=nickname, folder=place.base / "beside"))
+
+
+def test_agents_work_at_once_each_as_itself_and_the_same_one_twice(place: Place) -> None:
+    async def work(runs: HostedRuns) -> None:
+        words = ["prophet", "THE CHAOS prophet", "scribe", ""]
+        began = [await runs.start(RunWish("Who are you?", agent=word)) for word in words]
+        done = await asyncio.gather(*(to_the_end(runs, info.run_id) for info in began))
+        shown = [(info.agent, info.nickname, info.model, info.outcome) for info, _ in done]
+        prophet = ("prophet", "The Chaos Prophet", "fake-model", "finished")
+        assert shown == [prophet, prophet, ("scribe", "The Scribe", "fake-model", "finished"), prophet]
+        assert len({info.session for info, _ in done}) == 4
+        systems = [json.dumps(chat["messages"][0]) for chat in server.chats()]
+        assert sorted("You are The Scribe." in system for system in systems) == [False, False, False, True]
+        beside = RunWish("hi", agent="scribe", folder=str(place.base / "beside"))
+        assert (await runs.start(beside)).folder == str(place.base / "beside")
+        with pytest.raises(MaiaError) as told:
+            await runs.start(RunWish("hi", agent="profet"))
+        assert "prophet" in str(told.value)
+
+    (place.base / "beside").mkdir()
+    agent(place, "prophet", "The Chaos Prophet")
+    agent(place, "scribe", "The Scribe")
+    place.options = Options(agent="prophet")
+    with fake_llm("slow", delay=0.7) as server:
+        place.settings(server)
+        with_front(place, work)
+
+
 # Fronts that leave ---------------------------------------------------------------------------------------------------
 
 _FRONT = """

@@ -40,18 +40,20 @@ def host_runs(folder: str, listening: int) -> int:
     card = place.card()
     say = Catalogue(choose_language(card.wishes["lang"], os.environ))
     env = {**os.environ, "MAIA_CWD": str(card.wishes["launch"])}
-    ground = lay_ground(options_of(card.wishes["options"]), env, say)
-    return run_to_end(_serve(place, card, ground, socket.socket(fileno=listening)))
+    options = options_of(card.wishes["options"])
+    ground = lay_ground(replace(options, agent=None), env, say)  # runs of other agents have nothing of this one
+    preparing = Preparing(ground, run_store(ground), options.agent or "")
+    return run_to_end(_serve(place, card, preparing, socket.socket(fileno=listening)))
 
 
-async def _serve(place: HostPlace, card: Card, ground: Ground, listening: socket.socket) -> int:
-    store = run_store(ground)
+async def _serve(place: HostPlace, card: Card, preparing: Preparing, listening: socket.socket) -> int:
+    ground, store = preparing.ground, preparing.store
     settings = ground.rules.settings.runs
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     limits = Limits(at_once=settings.at_once, approval_wait=settings.approval_minutes * 60)
-    host = RunHost(place.folder.name, store, Preparing(ground, store), limits)
+    host = RunHost(place.folder.name, store, preparing, limits)
     pruning = asyncio.create_task(
         asyncio.to_thread(store.prune, time.time(), keep=settings.keep, days=settings.keep_days)
     )
@@ -63,20 +65,25 @@ async def _serve(place: HostPlace, card: Card, ground: Ground, listening: socket
 
 
 class Preparing:
-    """Makes wishes ready on the ground of the front: its options, its environment, its folders."""
+    """Makes wishes ready on the ground of the front: its options, its environment, its folders.
 
-    def __init__(self, ground: Ground, store: RunStore) -> None:
-        self._ground = ground
-        self._store = store
+    `agent` is the one that the front was started with, for wishes that name none.
+    """
+
+    def __init__(self, ground: Ground, store: RunStore, agent: str = "") -> None:
+        self.ground = ground
+        self.store = store
+        self._agent = agent
 
     def __call__(self, wish: RunWish) -> Prepared:
         """Raises `MaiaError` for an unknown agent, a folder that is not allowed, a session that is not there."""
         wish = self._going_on(wish)
-        agent = find_agent(self._ground.folders, wish.agent) if wish.agent else None
+        word = wish.agent or self._agent
+        agent = find_agent(self.ground.folders, word) if word else None
         folder = self._folder(wish.folder, agent)
-        ground = lay_ground(self._options(wish, agent), self._env(folder), self._ground.say)
+        ground = lay_ground(self._options(wish), self._env(folder), self.ground.say)
         if agent is not None:
-            ground = act_as(ground, agent, is_strict=True, launch=self._ground.folders.launch)
+            ground = act_as(ground, agent, is_strict=True, launch=self.ground.folders.launch)
         if wish.session:
             Sessions(ground.folders.sessions).check_there(wish.session)
         return Prepared(
@@ -88,27 +95,26 @@ class Preparing:
             session=wish.session,
         )
 
-    def _options(self, wish: RunWish, agent: AgentDefinition | None) -> Options:
-        """The front's options with those of the wish. An agent's own model and runner come before the front's."""
-        front = self._ground.options
+    def _options(self, wish: RunWish) -> Options:
+        """The front's options with those of the wish. A wished agent's own model and runner come before the front's."""
+        front = self.ground.options
         return replace(
             front,
-            model=wish.model or (None if agent else front.model),
-            runtime=wish.runner or (None if agent else front.runtime),
-            agent=None if agent else front.agent,
+            model=wish.model or (None if wish.agent else front.model),
+            runtime=wish.runner or (None if wish.agent else front.runtime),
             max_iterations=wish.max_iterations or front.max_iterations,
             resume=wish.session or None,
             continue_last=False,
         )
 
     def _env(self, folder: Path) -> Mapping[str, str]:
-        return {**self._ground.env, "MAIA_CWD": str(folder)}
+        return {**self.ground.env, "MAIA_CWD": str(folder)}
 
     def _going_on(self, wish: RunWish) -> RunWish:
         """A run may be named instead of its session; folder and agent are then its own unless others are wished."""
         if not wish.session.startswith("run-"):
             return wish
-        earlier = self._store.info(wish.session)
+        earlier = self.store.info(wish.session)
         if not earlier.session:
             raise RunProblem("runs.no_session", run=wish.session)
         return replace(
@@ -120,7 +126,7 @@ class Preparing:
 
     def _folder(self, named: str, agent: AgentDefinition | None) -> Path:
         """The launch folder of a run: it lies where the front may be (C6.06). Raises `RunProblem`."""
-        launch = self._ground.folders.launch
+        launch = self.ground.folders.launch
         if not named:
             return launch
         path = named_path(named, launch)
@@ -131,6 +137,6 @@ class Preparing:
         if folder is None or not folder.is_dir():
             raise RunProblem("runs.no_folder", folder=named)
         more = tuple(named_folder(each, launch) for each in agent.folders) if agent else ()
-        if not any(folder.is_relative_to(root) for root in (launch, *self._ground.add_dirs, *more)):
+        if not any(folder.is_relative_to(root) for root in (launch, *self.ground.add_dirs, *more)):
             raise RunProblem("runs.folder", folder=str(folder), launch=str(launch))
         return folder
