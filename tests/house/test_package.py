@@ -91,7 +91,13 @@ def test_what_the_source_imports_is_what_the_project_declares() -> None:
     assert imported - set(sys.stdlib_module_names) - {"maia"} == modules
 
 
-MODULES = {"toktok-rs": "toktok", "markdown-it-py": "markdown_it", "pyyaml": "yaml", "pydantic-ai-slim": "pydantic_ai"}
+MODULES = {
+    "toktok-rs": "toktok",
+    "markdown-it-py": "markdown_it",
+    "pyyaml": "yaml",
+    "argon2-cffi": "argon2",
+    "pydantic-ai-slim": "pydantic_ai",
+}
 """Packages whose module has another name."""
 
 

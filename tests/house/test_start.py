@@ -9,17 +9,25 @@ from tests.fakes import fake_llm
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
+    "alembic",
     "anthropic",
+    "argon2",
+    "fastapi",
     "genai_prices",
     "html_to_markdown",
+    "jinja2",
     "markdown_it",
     "mcp",
+    "nh3",
     "openai",
     "pydantic",
     "pydantic_ai",
+    "pygments",
+    "sqlalchemy",
     "sqlite3",
     "starlette",
     "toktok",
+    "uvicorn",
     "yaml",
 }
 """What no door needs before a request needs it."""

@@ -31,6 +31,10 @@ FILE_ENDINGS = (
     ".com",
     ".org",
     ".net",
+    ".html",
+    ".svg",
+    ".css",
+    ".js",
 )
 
 ERRORS = {
@@ -151,6 +155,14 @@ def looks_like_a_key(text: str) -> bool:
     )
 
 
+def in_templates() -> Iterator[tuple[str, str]]:
+    """(place, pattern) of every key that a page's template names."""
+    for path in sorted(SRC.rglob("templates/*.html")):
+        for text in re.findall(r'(?<=")[a-z0-9_.-]+(?=")', path.read_text("utf-8")):
+            if looks_like_a_key(text):
+                yield str(path.relative_to(SRC)), re.escape(text)
+
+
 def mentioned() -> Iterator[tuple[str, str]]:
     """(place, pattern) of every text of the source that looks like a key, in tables and anywhere else."""
     for path, tree in trees():
@@ -171,7 +183,7 @@ def mentioned() -> Iterator[tuple[str, str]]:
 def test_every_key_that_the_source_asks_for_has_its_sentence() -> None:
     missing = [
         (where, pattern)
-        for where, pattern in asked_for()
+        for where, pattern in (*asked_for(), *in_templates())
         if not any(re.fullmatch(pattern, key) for key in KEYS) and not pattern.startswith("[")
     ]
     assert missing == []
@@ -188,7 +200,7 @@ def test_every_text_that_looks_like_a_key_is_one() -> None:
 
 def test_every_sentence_is_used() -> None:
     written = {p for _, p in mentioned()}
-    asked = {p for _, p in asked_for()}
+    asked = {p for _, p in (*asked_for(), *in_templates())}
     # In `f"{keys}.missing"` the beginning is a text that stands somewhere else; it does not stand for every key.
     begun = {p for p in asked | written if p.startswith(ANYTHING)}
     grown = {start + p.removeprefix(ANYTHING) for p in begun for start in written - begun}

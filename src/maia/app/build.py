@@ -41,6 +41,7 @@ from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
     from maia.app.runtimes import ProgramModels, Yard
+    from maia.workspace.bench import WorkBench
 
 
 def lay_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:
@@ -95,6 +96,22 @@ def _agents(ground: Ground) -> AgentDesk:
     from maia.app.agents import FolderAgents
 
     return FolderAgents(ground)
+
+
+def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
+    """The tools, rules and words of one conversation of the workspace; its models are those of the server."""
+    from maia.workspace.bench import WorkBench
+
+    builder = _Builder(ground, Sessions(ground.folders.sessions))
+    return WorkBench(
+        launch=ground.folders.launch,
+        say=ground.say,
+        models=models,
+        hands=builder.hands,
+        price=models.price,
+        configure=builder.configure,
+        seen=builder.seen,
+    )
 
 
 def endpoint_models(ground: Ground) -> EndpointModels:

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from maia.core.ports import Say
 
 
+def _serve(options: Options, say: Catalogue) -> int:
+    from maia.app.serve import serve
+
+    return serve(options, say)
+
+
 def _permissions(options: Options, say: Catalogue) -> int:
     from maia.app.machine import permissions
 
@@ -83,6 +89,7 @@ def _memory(options: Options, say: Catalogue) -> int:
 
 
 _RUN: Mapping[str, Callable[[Options, Catalogue], int]] = {
+    "serve": _serve,
     "permissions": _permissions,
     "sessions": _sessions,
     "models": _models,

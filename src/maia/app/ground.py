@@ -44,7 +44,7 @@ def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Gr
     rules = FolderRules(folders, env, options, say, add_dirs)
     lang = choose_language(options.lang, env, rules.settings.lang)
     words = say if lang == say.lang else Catalogue(lang)
-    ground = Ground(options, _with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
+    ground = Ground(options, with_kept_keys(folders.config / "keys", env), folders, rules, add_dirs, words)
     return replace(ground, memory=_own_memory(ground)) if rules.settings.memory.on else ground
 
 
@@ -55,7 +55,7 @@ def _own_memory(ground: Ground) -> OpenMemory:
     return opening(ground.rules.settings, ground.folders, ground.env, PERSON)
 
 
-def _with_kept_keys(folder: Path, env: Mapping[str, str]) -> Mapping[str, str]:
+def with_kept_keys(folder: Path, env: Mapping[str, str]) -> Mapping[str, str]:
     """The environment with the keys that `maia keys set` kept; one look at the file system where there are none."""
     if not folder.is_dir():
         return env

@@ -8,6 +8,7 @@ from typing import Final
 from maia.core.errors import UsageProblem
 
 USAGE: Final[Mapping[str, str]] = {
+    "serve": "serve [--host ADDRESS] [--port N] [--database URL] [--model MODEL]",
     "permissions": "permissions check TOOL VALUE [--cwd DIR] [--settings FILE …] [--json]",
     "sessions": "sessions list | show NAME | export NAME [FILE]",
     "models": "models [--json]",

@@ -12,7 +12,8 @@ from maia.core.codec import UnreadableEvent, dump_event, load_event
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
 from maia.database.tables import CONVERSATIONS, EVENTS
 
-_PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
+PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
+"""Pieces of what a later event of the turn holds whole."""
 _E = EVENTS.c
 
 
@@ -60,7 +61,7 @@ def _values(conversation_id: str, logged: Logged) -> dict[str, object]:
         "turn": logged.turn,
         "at": logged.at,
         "kind": type(event).__name__,
-        "is_progress": isinstance(event, _PROGRESS),
+        "is_progress": isinstance(event, PROGRESS),
         "event": dump_event(event),
     }
 

@@ -49,6 +49,7 @@ class Options:
     fields: tuple[str, ...] = ()
     everywhere: bool = False
     tags: tuple[str, ...] = ()
+    database: str | None = None
     stdin: bool = False
     help: bool = False
     version: bool = False
@@ -93,6 +94,7 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--port",), "port", "text", "PORT"),
     OptionRow(("--as",), "acting_as", "text", "AGENT"),
     OptionRow(("--tag",), "tags", "list", "TAG"),
+    OptionRow(("--database",), "database", "text", "URL"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )

@@ -1,0 +1,173 @@
+"""`maia serve`: the web workspace of this machine, from the folders and settings to a listening server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from maia import __version__
+from maia.app.build import lay_ground, work_bench
+from maia.app.ground import with_kept_keys
+from maia.app.memory import Remembered
+from maia.app.models import EndpointModels, Wish
+from maia.app.usage import wrong_words
+from maia.core.errors import MaiaError, UsageProblem, system_words
+from maia.core.text import whole_number
+from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
+from maia.launch import find_folders
+from maia.settings import load_settings
+from maia.terminal.options import Options
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+    from maia.web.hosts import Hosts
+    from maia.workspace.bench import WorkBench
+    from maia.workspace.workspace import Workspace
+
+HOST, PORT = "127.0.0.1", 8642
+CHAT_STEPS = 25
+"""Round trips to the model that a chat turn may do, where no setting says otherwise (R-2.254)."""
+GREEN = ("Read(**)", "Glob(**)", "Grep(**)", "Bash(git status)", "Bash(git diff)")
+"""What only looks at the conversation's own folder needs no click (R-2.198, N-08.02); denials win over it."""
+_LAST_SECONDS = 3
+
+
+def serve(options: Options, say: Catalogue) -> int:
+    """Serve until SIGTERM or Ctrl+C. Raises `MaiaError` where it cannot begin."""
+    if len(options.command) != 1:
+        raise wrong_words("serve")
+    listening = _listen(options.host or HOST, _port(options.port))
+    try:
+        return asyncio.run(_serve(options, say, listening))
+    finally:
+        listening.close()
+
+
+async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> int:
+    workspace = await asyncio.to_thread(_workspace, options, os.environ, say)
+    try:
+        installation = await workspace.start()
+        token = await workspace.accounts.open_first_run()
+        server = _server(workspace, say, listening, installation)
+        _tell(listening, token, say)
+        await server.serve(sockets=[listening])
+    finally:
+        workspace.let_go()
+        await workspace.close()
+    return 0
+
+
+def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.database.address import database_url
+    from maia.workspace.places import find_places
+    from maia.workspace.workspace import Workspace
+
+    folders = find_folders(env)
+    places = find_places(env, folders.home)
+    env = with_kept_keys(folders.config / "keys", env)
+    settings = load_settings(folders.home, folders.home, env, {}, folder_trusted=False)
+    remembered = Remembered(folders.config / "models.json")
+    models = EndpointModels(lambda: settings, Wish(None, is_person=False), env, say, remembered)
+    steps = options.max_iterations or settings.get("MaxIterations") or CHAT_STEPS
+
+    def bench(folder: Path, lang: str) -> WorkBench:
+        own = {**env, "MAIA_CWD": str(folder)}
+        allowed = (*options.allow, *GREEN)
+        asked = replace(options, model=None, lang=lang, max_iterations=steps, allow=allowed)
+        return work_bench(lay_ground(asked, own, say), models)
+
+    url = database_url(options.database or env.get("MAIA_DATABASE_URL"), places.data)
+    return Workspace(url, places, bench, options.model)
+
+
+# The server ----------------------------------------------------------------------------------------------------------
+
+
+def _port(given: str | None) -> int:
+    port = PORT if given is None else whole_number(given)
+    if port is None or port > 65_535:
+        raise UsageProblem("serve.bad_port", given=given)
+    return port
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that waits at that address. Raises `MaiaError` when it is taken or not one of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise MaiaError("serve.no_address", host=host, port=port, problem=system_words(error)) from error
+    return listening
+
+
+def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, installation: str) -> Server:
+    from uvicorn import Config, Server
+
+    from maia.web.app import make_app
+    from maia.web.desk import Desk
+
+    class Quiet(Server):
+        """Signals are ours: they let the streams go, too."""
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+    words: dict[Lang, Catalogue] = {lang: say if lang == say.lang else Catalogue(lang) for lang in LANGUAGES}
+    desk = Desk(workspace, words, say.lang, _hosts(listening), f"maia-{installation}", __version__)
+    config = Config(
+        make_app(desk),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_LAST_SECONDS,
+    )
+    server = Quiet(config)
+    loop = asyncio.get_running_loop()
+
+    def leave() -> None:
+        server.should_exit = True
+        workspace.let_go()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leave)
+    return server
+
+
+def _hosts(listening: socket.socket) -> Hosts:
+    import ipaddress
+
+    from maia.web.hosts import Hosts
+
+    address = ipaddress.ip_address(listening.getsockname()[0])
+    named = os.environ.get("MAIA_ALLOWED_HOSTS", "").replace(",", " ").lower().split()
+    return Hosts(address.is_loopback, frozenset(named))
+
+
+def _tell(listening: socket.socket, token: str | None, say: Catalogue) -> None:
+    """Where to open it, on standard output, so that scripts can read it."""
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    url = f"http://{shown}:{port}/" + (f"first-run?token={token}" if token else "")
+    print(say("serve.open", url=url), flush=True)
+    if token:
+        print(say("serve.first_run"), file=sys.stderr, flush=True)

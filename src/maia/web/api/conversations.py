@@ -1,0 +1,95 @@
+"""Conversations and their messages (R-2.069–R-2.085)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from maia.core.types import JsonObject, Submission
+from maia.web.api.shapes import (
+    ChangedConversation,
+    ListQuery,
+    NewConversation,
+    NewMessage,
+    conversation_json,
+    message_json,
+)
+from maia.web.auth import AtDesk, Owned, SignedIn
+from maia.web.stream import frames, streamed
+from maia.workspace.problems import Unusable
+
+router = APIRouter(prefix="/conversations", tags=["conversations"])
+_MESSAGES = 200
+
+
+@router.get("")
+async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[ListQuery, Query()]) -> Response:
+    """Your conversations, the last changed first; `next` goes into `cursor` for those after them."""
+    rows = await desk.workspace.conversations(person.user, query.limit, _place(query.cursor), archived=query.archived)
+    after = f"{rows[-1].updated_at}-{rows[-1].id}" if len(rows) == query.limit else None
+    return JSONResponse({"conversations": [conversation_json(row) for row in rows], "next": after})
+
+
+@router.post("", status_code=201)
+async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversation) -> JsonObject:
+    """A new conversation."""
+    return conversation_json(await desk.workspace.create(person.user, body.title, person.lang))
+
+
+@router.get("/{conversation_id}")
+async def get_conversation(desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1)] = None) -> JsonObject:
+    """A conversation with its last messages, oldest first; `before` a turn for those before it."""
+    found = await desk.workspace.messages(row, _MESSAGES, before)
+    return {**conversation_json(row), "messages": [message_json(message) for message in found]}
+
+
+@router.patch("/{conversation_id}")
+async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: ChangedConversation) -> JsonObject:
+    """Another title; archived or opened again."""
+    if body.title is not None:
+        await desk.workspace.rename(row, body.title)
+    if body.archived is not None:
+        await desk.workspace.archive(row, archived=body.archived)
+    return conversation_json(await desk.workspace.conversation(person.user, row.id))
+
+
+@router.post("/{conversation_id}/messages", status_code=202)
+async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMessage) -> JsonObject:
+    """Send a message. The answer is written in the server; its events come from `…/events`."""
+    begun = await desk.workspace.submit(person.user, row, Submission(body.content))
+    return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
+
+
+@router.post("/{conversation_id}/stop", status_code=202)
+async def stop_answer(desk: AtDesk, row: Owned) -> JsonObject:
+    """Stop the answer that is being written; what was written is kept."""
+    return {"stopped": desk.workspace.stop(row)}
+
+
+@router.get("/{conversation_id}/events")
+async def follow_events(
+    request: Request, desk: AtDesk, person: SignedIn, row: Owned, cursor: Annotated[int, Query(ge=0)] = 0
+) -> Response:
+    """All events after `cursor` (or `Last-Event-ID`), then what comes: one JSON frame each, the number as its id.
+
+    `binding` says at a turn's beginning who answers, `done` at its end what it came to (R-2.079, R-2.085).
+    """
+    return streamed(frames(desk, person, row, _from(request, cursor)))
+
+
+def _from(request: Request, cursor: int) -> int:
+    """A browser that comes back says where it was."""
+    last = request.headers.get("last-event-id", "")
+    return int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
+
+
+def _place(cursor: str) -> tuple[int, str] | None:
+    if not cursor:
+        return None
+    at, _, last = cursor.partition("-")
+    if not (at.isascii() and at.isdigit() and len(at) < 16 and last):
+        raise Unusable("web.bad_cursor")
+    return int(at), last

@@ -1,0 +1,85 @@
+"""The JSON that the interface takes and gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from maia.core.types import JsonObject
+from maia.web.clock import moment
+from maia.workspace.records import ConversationRow, MessageRow
+from maia.workspace.titles import LONGEST_TITLE
+from maia.workspace.turns import LONGEST_MESSAGE
+
+Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
+
+
+class Body(BaseModel):
+    """A body in camelCase; fields that are not known are left alone (R-2.081)."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+class NewConversation(Body):
+    title: Title = ""
+
+
+class ChangedConversation(Body):
+    title: Title | None = None
+    archived: bool | None = None
+
+
+class NewMessage(Body):
+    content: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_MESSAGE)]
+
+
+class Credentials(Body):
+    email: Annotated[str, StringConstraints(max_length=254)]
+    password: Annotated[str, StringConstraints(max_length=1024)]
+
+
+class Preferences(Body):
+    lang: Literal["fr", "en"] | None = None
+    theme: Literal["light", "dark"] | None = None
+    density: Literal["compact", "cosy"] | None = None
+
+
+class ListQuery(BaseModel):
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    cursor: str = ""
+    archived: bool = False
+
+
+def conversation_json(row: ConversationRow) -> JsonObject:
+    """A conversation as everybody outside sees it."""
+    return {
+        "id": row.id,
+        "title": row.title,
+        "titleBy": row.title_by,
+        "status": row.status,
+        "priority": row.priority,
+        "providerId": row.provider_id,
+        "modelId": row.model_id,
+        "modelBinding": row.model_binding,
+        "effort": row.effort,
+        "agent": row.agent,
+        "cursor": row.last_seq,
+        "createdAt": moment(row.created_at),
+        "updatedAt": moment(row.updated_at),
+    }
+
+
+def message_json(row: MessageRow) -> JsonObject:
+    """A message; `turnMeta` stands with answers that are over (R-2.085)."""
+    body: dict[str, Any] = {
+        "id": row.id,
+        "turn": row.turn,
+        "role": row.role,
+        "content": row.text,
+        "createdAt": moment(row.created_at),
+        "endedAt": moment(row.ended_at),
+    }
+    if row.turn_meta is not None:
+        body["turnMeta"] = row.turn_meta
+    return body

@@ -1,0 +1,64 @@
+"""The application: its routes, each behind the one check, and what stands around them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
+
+from maia.web import failures, pages
+from maia.web.api import conversations, session
+from maia.web.assets import assets
+from maia.web.auth import signed_in
+from maia.web.desk import Desk, desk_of
+from maia.web.guard import Guard
+
+API: Final = "/api/v1"
+_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
+
+_open = APIRouter(include_in_schema=False)
+
+
+@_open.get("/health")
+async def health(request: Request) -> Response:
+    """Whether the server is there."""
+    return JSONResponse({"status": "ok", "version": desk_of(request).version})
+
+
+@_open.get("/static/{digest}/{name:path}")
+async def static(digest: str, name: str) -> Response:
+    """A file of the pages."""
+    found = assets().get(name)
+    if found is None or found.digest != digest:
+        return Response(status_code=404)
+    return Response(found.body, media_type=found.media_type, headers=_FOR_EVER)
+
+
+def make_app(desk: Desk) -> ASGIApp:
+    """The application of one server. Routes are private unless they stand among the open ones here."""
+    app = FastAPI(
+        title="maia",
+        version=desk.version,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.state.desk = desk
+    failures.install(app)
+    for router in (_open, pages.open_router):
+        app.include_router(router)
+    app.include_router(session.open_router, prefix=API)
+    private = [Depends(signed_in)]
+    for router in (conversations.router, session.router):
+        app.include_router(router, prefix=API, dependencies=private)
+    app.include_router(pages.router, dependencies=private)
+
+    @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)
+    async def openapi() -> Response:
+        return JSONResponse(app.openapi())
+
+    return Guard(app, desk.hosts)

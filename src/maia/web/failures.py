@@ -1,0 +1,110 @@
+"""Errors become answers: a status, a code and words in the reader's language; a page becomes a page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from maia.core.errors import MaiaError
+from maia.core.types import JsonObject
+from maia.web.auth import NotSignedIn, WrongToken
+from maia.web.strangers import error_page, stranger
+from maia.workspace.problems import Busy, ModelUnavailable, NotYours, StorageError, TooManyTries, Unusable, WrongSignIn
+
+_STATUS: Mapping[type[MaiaError], int] = {
+    NotYours: 404,
+    Busy: 409,
+    Unusable: 400,
+    ModelUnavailable: 409,
+    WrongSignIn: 401,
+    TooManyTries: 429,
+}
+_CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_log = logging.getLogger("maia.web")
+
+
+def install(app: FastAPI) -> None:
+    """Answer all errors of the application's routes."""
+    app.add_exception_handler(MaiaError, _refused)
+    app.add_exception_handler(NotSignedIn, _not_signed_in)
+    app.add_exception_handler(WrongToken, _wrong_token)
+    app.add_exception_handler(HTTPException, _by_status)
+    app.add_exception_handler(RequestValidationError, _bad_body)
+    app.add_exception_handler(StorageError, _storage)
+    app.add_exception_handler(Exception, _defect)
+
+
+def status_of(error: MaiaError) -> int:
+    """The HTTP status of a refusal."""
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+def code_of(error: MaiaError) -> str:
+    """Its machine code: the last part of its key, unless it has one of its own."""
+    return error.code if isinstance(error, ModelUnavailable) else error.key.rpartition(".")[2]
+
+
+def _body(code: str, message: str, **more: Any) -> JsonObject:
+    return {"error": code, "code": code, "message": message, **more}
+
+
+def _is_page(request: Request) -> bool:
+    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
+
+
+def _words(request: Request, key: str, **values: Any) -> str:
+    return stranger(request).say(key, **values)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MaiaError)
+    status, code = status_of(error), code_of(error)
+    if _is_page(request) and request.method == "GET":
+        return error_page(request, status, _words(request, error.key, **error.values))
+    headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
+    return JSONResponse(_body(code, _words(request, error.key, **error.values)), status, headers)
+
+
+async def _not_signed_in(request: Request, _error: Exception) -> Response:
+    if _is_page(request) and request.method == "GET":
+        where = quote(request.url.path, safe="/")
+        return RedirectResponse("/signin" if where == "/" else f"/signin?next={where}", 303)
+    return JSONResponse(_body("not_signed_in", _words(request, "signin.needed")), 401)
+
+
+async def _wrong_token(request: Request, _error: Exception) -> Response:
+    return JSONResponse(_body("csrf", _words(request, "web.reload_needed")), 403)
+
+
+async def _by_status(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = _words(request, "web.not_found") if error.status_code == 404 else str(error.detail)
+    if _is_page(request) and request.method == "GET":
+        return error_page(request, error.status_code, words)
+    code = _CODES.get(error.status_code, f"http_{error.status_code}")
+    return JSONResponse(_body(code, words), error.status_code, error.headers)
+
+
+async def _bad_body(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    issues = [{"path": [str(part) for part in issue["loc"]], "message": issue["msg"]} for issue in error.errors()]
+    return JSONResponse(_body("ValidationError", _words(request, "web.bad_body"), issues=issues), 400)
+
+
+async def _storage(request: Request, error: Exception) -> Response:
+    _log.error("storage: %s", type(error).__name__)
+    return JSONResponse(_body("storage", _words(request, "web.storage")), 503)
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    """The traceback goes to the server's log, never to a reader."""
+    _log.error("defect at %s %s", request.method, request.url.path, exc_info=error)
+    return JSONResponse(_body("defect", _words(request, "web.defect")), 500)

@@ -1,0 +1,158 @@
+"""The stream of a conversation's page: what changed, as pieces of HTML that the page puts where they belong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from maia.core.events import SessionRenamed, TurnEnded, TurnStarted
+from maia.web.auth import Person
+from maia.web.desk import Desk
+from maia.web.markdown import Splitter
+from maia.web.render import Reader, blocks
+from maia.web.stream import PATIENCE, frame
+from maia.web.view import Item, Trace, TurnFold, TurnView, Words, fold
+from maia.workspace.records import ConversationRow, Logged
+
+BEAT = 0.08
+"""Seconds between two pieces, at least: twelve a second are enough for any eye."""
+
+
+def part(target: str, html: object, how: str = "outerMorph") -> str:
+    """One piece: where it goes, and how."""
+    return f'<hx-partial hx-target="#{target}" hx-swap="{how}">{html}</hx-partial>'
+
+
+async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRow, cursor: int) -> AsyncIterator[str]:
+    """Frames for a page that shows the log up to `cursor`.
+
+    The page's last turn is drawn again as a whole first, whatever was missed; from there on only what changed.
+    """
+    canvas = Canvas(reader, person.user.name)
+    shown_turn, logged = await desk.workspace.since(row, cursor)
+    reached = logged[-1].seq if logged else cursor
+    if begun := "".join(canvas.begin(shown_turn, logged, cursor)):
+        yield frame(begun, seq=reached)
+    async for batch in desk.workspace.follow(row, reached, PATIENCE):
+        if batch:
+            if html := "".join(canvas.add(batch)):
+                yield frame(html, seq=batch[-1].seq)
+            await asyncio.sleep(BEAT)
+        elif await desk.workspace.accounts.who(person.token) is None:
+            return
+        else:
+            yield ": \n\n"
+
+
+@dataclass(slots=True)
+class Canvas:
+    """What one page shows of a conversation, so that only differences travel."""
+
+    reader: Reader
+    author: str
+    _folds: dict[int, TurnFold] = field(default_factory=dict[int, TurnFold])
+    _drawn: dict[int, TurnView] = field(default_factory=dict[int, TurnView])
+    _cut: dict[str, Splitter] = field(default_factory=dict[str, Splitter])
+    _blocks: dict[str, list[tuple[str, Any]]] = field(default_factory=dict[str, "list[tuple[str, Any]]"])
+    _rows: Any = None
+
+    def begin(self, shown_turn: int, logged: tuple[Logged, ...] | list[Logged] | Any, cursor: int) -> Iterator[str]:
+        """Bring a page up to date that had come to `cursor`, in turn `shown_turn`."""
+        missed = [each for each in logged if each.seq > cursor]
+        self._folds = {each.number: each for each in fold(logged)}
+        self._rows = self.reader.pieces("rows.html")
+        for number, turn in self._folds.items():
+            view = turn.view()
+            if missed and number == shown_turn:
+                yield part(f"turn-{number}", self._rows.turn(view, self.author))
+            elif number > shown_turn:
+                yield from self._new(view)
+            self._remember(view)
+        yield from self._head(missed)
+
+    def add(self, logged: tuple[Logged, ...]) -> Iterator[str]:
+        """What these events change."""
+        self._rows = self.reader.pieces("rows.html")
+        touched = dict.fromkeys(each.turn for each in logged if each.turn)
+        for each in logged:
+            if each.turn:
+                self._folds.setdefault(each.turn, TurnFold(each.turn)).take(each)
+        for number in touched:
+            view, before = self._folds[number].view(), self._drawn.get(number)
+            if before is None:
+                yield from self._new(view)
+            else:
+                yield from self._changed(before, view)
+            self._remember(view)
+        yield from self._head(logged)
+
+    # Inside
+
+    def _remember(self, view: TurnView) -> None:
+        """Turns that are over change no more."""
+        self._drawn[view.number] = view
+        for item in view.items:
+            if isinstance(item, Words):
+                self._blocks[item.id] = self._blocks_of(item)
+
+    def _new(self, view: TurnView) -> Iterator[str]:
+        if view.number == 1:
+            yield part("nothing", "", "delete")
+        yield part("stream", self._rows.turn(view, self.author), "beforeend")
+
+    def _head(self, logged: Any) -> Iterator[str]:
+        """The bar above and the buttons below."""
+        events = [each.event for each in logged]
+        renamed = next((event for event in reversed(events) if isinstance(event, SessionRenamed)), None)
+        if renamed is not None:
+            yield part("title", self._rows.title(renamed.name))
+        turned = next((event for event in reversed(events) if isinstance(event, (TurnStarted, TurnEnded))), None)
+        if turned is not None:
+            runs = isinstance(turned, TurnStarted)
+            yield part("status", self._rows.status("running" if runs else "idle"))
+            yield part("actions", self._rows.actions(runs))
+
+    def _changed(self, old: TurnView, new: TurnView) -> Iterator[str]:
+        if old.said != new.said or new.at != old.at:
+            yield part(f"turn-{new.number}", self._rows.turn(new, self.author))
+            return
+        if new.ended is not None:
+            yield part(f"t{new.number}-answer", self._rows.answer(new))
+            return
+        for n, item in enumerate(new.items):
+            if n >= len(old.items):
+                yield part(f"t{new.number}-items", self._rows.one(item), "beforeend")
+            elif item != old.items[n]:
+                yield from self._item(old.items[n], item)
+        if (old.working, old.notices) != (new.working, new.notices):
+            yield part(f"t{new.number}-foot", self._rows.foot(new))
+
+    def _item(self, old: Item, new: Item) -> Iterator[str]:
+        match old, new:
+            case Words(), Words():
+                yield from self._words(new)
+            case Trace(), Trace():
+                for n, call in enumerate(new.calls):
+                    if n >= len(old.calls):
+                        yield part(new.id, self._rows.row(call), "beforeend")
+                    elif call != old.calls[n]:
+                        yield part(call.id, self._rows.row(call))
+            case _:
+                yield part(old.id, self._rows.one(new))
+
+    def _words(self, words: Words) -> Iterator[str]:
+        before, now = self._blocks.get(words.id, []), self._blocks_of(words)
+        if len(now) < len(before):
+            yield part(words.id, self._rows.prose(words))
+            return
+        for n, (block_id, html) in enumerate(now):
+            if n >= len(before):
+                yield part(words.id, self._rows.block(block_id, html), "beforeend")
+            elif before[n] != (block_id, html):
+                yield part(block_id, self._rows.block(block_id, html))
+
+    def _blocks_of(self, words: Words) -> list[tuple[str, Any]]:
+        cut = self._cut.setdefault(words.id, Splitter())
+        return list(blocks(words, cut.split(words.text)))

@@ -1,0 +1,157 @@
+"""The pages: home, a conversation, signing in, the first run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from maia.core.errors import MaiaError
+from maia.web.auth import AtDesk, Owned, Person, SignedIn, owned
+from maia.web.cookies import set_cookie
+from maia.web.desk import Desk
+from maia.web.failures import status_of
+from maia.web.live import pieces
+from maia.web.nav import NAV
+from maia.web.render import Reader
+from maia.web.strangers import NO_STORE, Look, stranger, stranger_page
+from maia.web.stream import streamed
+from maia.web.view import fold
+from maia.workspace.records import ConversationRow
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+RECENT, TURNS = 12, 25
+
+
+def _look(person: Person) -> Look:
+    given = person.user.preferences
+    return Look(str(given.get("theme", "")), str(given.get("density", "")))
+
+
+def _reader(person: Person) -> Reader:
+    return Reader(person.say, person.lang, person.zone)
+
+
+async def _page(desk: Desk, person: Person, template: str, here: str, **values: Any) -> Response:
+    recent = await desk.workspace.conversations(person.user, RECENT)
+    html = _reader(person).draw(
+        template, person=person, look=_look(person), nav=NAV, recent=recent, here=here, **values
+    )
+    return HTMLResponse(html, headers=NO_STORE)
+
+
+@router.get("/")
+async def home(desk: AtDesk, person: SignedIn) -> Response:
+    """What goes on, and a place to begin something."""
+    recent = await desk.workspace.conversations(person.user, RECENT)
+    running = sum(row.status == "running" for row in recent)
+    return await _page(desk, person, "home.html", "/", running=running)
+
+
+@router.get("/conversations/{conversation_id}")
+async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
+    """A conversation with its last turns; its stream goes on where the page ends (R-2.003)."""
+    page = await desk.workspace.page(row, TURNS)
+    cursor = page.logged[-1].seq if page.logged else page.row.last_seq
+    turns = [each.view() for each in fold(page.logged)]
+    here = f"/conversations/{row.id}"
+    return await _page(
+        desk, person, "conversation.html", here, row=page.row, turns=turns, earlier=page.earlier, cursor=cursor
+    )
+
+
+@router.get("/ui/conversations/{conversation_id}/turns")
+async def earlier_turns(desk: AtDesk, person: SignedIn, row: Owned, before: Annotated[int, Query(ge=2)]) -> Response:
+    """The turns before those that a page shows."""
+    page = await desk.workspace.page(row, TURNS, before)
+    turns = [each.view() for each in fold(page.logged)]
+    html = _reader(person).draw("earlier.html", row=row, turns=turns, earlier=page.earlier, author=person.user.name)
+    return HTMLResponse(html, headers=NO_STORE)
+
+
+async def _asked(
+    request: Request, person: SignedIn, conversation: Annotated[str, Query(max_length=60)]
+) -> ConversationRow:
+    return await owned(request, conversation, person)
+
+
+@router.get("/ui/stream")
+async def stream(
+    request: Request,
+    desk: AtDesk,
+    person: SignedIn,
+    row: Annotated[ConversationRow, Depends(_asked)],
+    cursor: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    """What changes on a conversation's page, as it changes."""
+    last = request.headers.get("last-event-id", "")
+    reached = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
+    return streamed(pieces(desk, person, _reader(person), row, reached))
+
+
+# Signing in ----------------------------------------------------------------------------------------------------------
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a plain form."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=20))
+
+
+def _inside(where: str) -> str:
+    """A place in this server only: never somebody else's page."""
+    return where if where.startswith("/") and not where.startswith(("//", "/\\")) else "/"
+
+
+@open_router.get("/signin")
+async def sign_in_page(request: Request, where: Annotated[str, Query(alias="next", max_length=300)] = "/") -> Response:
+    """Where somebody who is not signed in is led."""
+    return stranger_page(request, "signin.html", next=_inside(where), email="", problem="")
+
+
+@open_router.post("/signin")
+async def sign_in(request: Request, desk: AtDesk) -> Response:
+    """Sign in by the form."""
+    form = await _form(request)
+    email, where = form.get("email", ""), _inside(form.get("next", "/"))
+    address = request.client.host if request.client else ""
+    try:
+        signed = await desk.workspace.accounts.sign_in(
+            email, form.get("password", ""), address, request.headers.get("user-agent", "")
+        )
+    except MaiaError as error:
+        words = stranger(request).say(error.key, **error.values)
+        return stranger_page(request, "signin.html", status_of(error), next=where, email=email, problem=words)
+    answer = RedirectResponse(where, 303)
+    set_cookie(answer, request, desk, signed.token)
+    return answer
+
+
+@open_router.get("/first-run")
+async def first_run_page(request: Request, desk: AtDesk, token: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Where the first owner is made, with the token that the server printed."""
+    if not desk.workspace.accounts.is_first_run(token):
+        return RedirectResponse("/signin", 303)
+    return stranger_page(request, "first.html", token=token, name="", email="", problem="")
+
+
+@open_router.post("/first-run")
+async def first_run(request: Request, desk: AtDesk) -> Response:
+    """Make the first owner, who is signed in from here on."""
+    form = await _form(request)
+    token, name, email = form.get("token", ""), form.get("name", ""), form.get("email", "")
+    try:
+        user = await desk.workspace.accounts.make_owner(token, name, email, form.get("password", ""), None)
+    except MaiaError as error:
+        words = stranger(request).say(error.key, **error.values)
+        return stranger_page(
+            request, "first.html", status_of(error), token=token, name=name, email=email, problem=words
+        )
+    signed = await desk.workspace.accounts.admit(user, request.headers.get("user-agent", ""))
+    answer = RedirectResponse("/", 303)
+    set_cookie(answer, request, desk, signed.token)
+    return answer

@@ -1,0 +1,153 @@
+// What pages need beyond HTML: sending, stopping, renaming, preferences, and a stream that stays in view.
+const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+const scroll = document.getElementById("scroll");
+const stream = document.getElementById("stream");
+
+/** Ask the server; a refusal comes back as its words. */
+async function ask(method, url, body) {
+  const headers = { "X-CSRF-Token": csrf, Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch {
+    return { ok: false, status: 0, data: {} };
+  }
+  const data = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
+  return { ok: answer.ok, status: answer.status, data };
+}
+
+// The reader's zone, so that the server writes their hours.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.includes(`maia-zone=${zone}`)) {
+  document.cookie = `maia-zone=${zone}; path=/; max-age=31536000; samesite=strict`;
+}
+
+// Composer ------------------------------------------------------------------------------------------------------------
+
+for (const form of document.querySelectorAll("[data-composer]")) {
+  const place = form.dataset.composer;
+  const box = form.querySelector("textarea");
+  const refusal = document.getElementById("refusal");
+  const draft = `maia-draft-${place}`;
+  box.value ||= sessionStorage.getItem(draft) ?? "";
+  box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  let sending = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const running = form.querySelector("#actions")?.dataset.running === "yes";
+    if (sending || running || !box.value.trim()) return;
+    sending = true;
+    refusal.replaceChildren();
+    const content = box.value;
+    box.value = "";
+    const id = place === "new" ? await made(refusal) : place;
+    const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content }));
+    sending = false;
+    if (sent && sent.ok) {
+      sessionStorage.removeItem(draft);
+      if (place === "new") location.assign(`/conversations/${id}`);
+      else scroll.scrollTop = scroll.scrollHeight;
+      return;
+    }
+    box.value = content;
+    sessionStorage.setItem(draft, content);
+    if (sent) refuse(refusal, sent);
+    if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content);
+    box.focus();
+  });
+}
+
+async function made(refusal) {
+  const answer = await ask("POST", "/api/v1/conversations", {});
+  if (!answer.ok) refuse(refusal, answer);
+  return answer.ok ? answer.data.id : null;
+}
+
+/** Show why a message was not taken: the server's words, and the status as a detail. */
+function refuse(place, answer) {
+  const template = document.getElementById("refusal-template");
+  const shown = template.content.cloneNode(true);
+  const title = shown.querySelector("b");
+  title.textContent = answer.status ? title.dataset.refused.replace("{n}", answer.status) : title.dataset.lost;
+  shown.querySelector("span").textContent = answer.data.message ?? "";
+  place.replaceChildren(shown);
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.id === "stop" && stream) {
+    button.disabled = true;
+    await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/stop`);
+  } else if (button.id === "sign-out") {
+    await ask("DELETE", "/api/v1/session");
+    location.assign("/signin");
+  } else if (button.dataset.prefer) {
+    await ask("PATCH", "/api/v1/session/preferences", { [button.dataset.prefer]: button.dataset.value || null });
+    location.reload();
+  } else if (button.id === "title") {
+    rename(button);
+  } else if (button.classList.contains("copy")) {
+    await navigator.clipboard?.writeText(button.nextElementSibling?.textContent ?? "");
+  }
+});
+
+// Title ---------------------------------------------------------------------------------------------------------------
+
+function rename(button) {
+  const input = document.createElement("input");
+  input.className = "input title-input";
+  input.maxLength = 200;
+  input.value = button.dataset.title;
+  input.setAttribute("aria-label", button.title);
+  let over = false;
+  const end = async (keep) => {
+    if (over) return;
+    over = true;
+    const title = input.value.trim();
+    input.replaceWith(button);
+    if (keep && title && title !== button.dataset.title) {
+      const answer = await ask("PATCH", `/api/v1/conversations/${stream.dataset.conversation}`, { title });
+      if (answer.ok) {
+        const shown = document.getElementById("title");
+        shown.textContent = shown.dataset.title = answer.data.title;
+        document.title = `${answer.data.title} · maia`;
+      }
+    }
+    document.getElementById("title")?.focus();
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) end(true);
+    if (event.key === "Escape") end(false);
+  });
+  input.addEventListener("blur", () => end(true));
+  button.replaceWith(input);
+  input.focus();
+  input.select();
+}
+
+// The stream ----------------------------------------------------------------------------------------------------------
+
+if (scroll && stream) {
+  let follows = true;
+  const toEnd = () => (scroll.scrollTop = scroll.scrollHeight);
+  scroll.addEventListener("scroll", () => {
+    follows = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+  });
+  new ResizeObserver(() => follows && toEnd()).observe(stream);
+  toEnd();
+  const line = document.getElementById("offline");
+  document.addEventListener("htmx:sse:error", () => (line.hidden = false));
+  document.addEventListener("htmx:sse:after:connection", () => (line.hidden = true));
+  document.addEventListener("htmx:sse:after:message", () => {
+    const title = document.getElementById("title")?.dataset.title;
+    if (title) document.title = `${title} · maia`;
+  });
+}

@@ -1,0 +1,39 @@
+"""Pages for whoever is not signed in: in the language of their browser, with nothing of anybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from maia.web.desk import desk_of, language_of
+from maia.web.render import Reader
+
+NO_STORE: Final = {"cache-control": "no-store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How somebody wants pages to look; empty is what the system says."""
+
+    theme: str = ""
+    density: str = ""
+
+
+def stranger(request: Request) -> Reader:
+    """Words for somebody who is not known yet."""
+    desk = desk_of(request)
+    lang = language_of(request, None, desk.lang)
+    return Reader(desk.words[lang], lang)
+
+
+def stranger_page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """A page for them."""
+    return HTMLResponse(stranger(request).draw(template, look=Look(), **values), status, NO_STORE)
+
+
+def error_page(request: Request, status: int, words: str) -> Response:
+    """A page that says what went wrong."""
+    return stranger_page(request, "error.html", status, words=words)

@@ -1,0 +1,60 @@
+"""Server-sent events: JSON frames of a conversation's log, replayed from a cursor and then followed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+from starlette.responses import StreamingResponse
+
+from maia.core.codec import to_json
+from maia.core.events import TurnEnded, TurnStarted
+from maia.core.types import JsonValue
+from maia.web.auth import Person
+from maia.web.clock import moment
+from maia.web.desk import Desk
+from maia.workspace.records import ConversationRow, Logged
+
+PATIENCE = 15.0
+"""Seconds of silence after which a stream shows that it lives, and looks whether its reader still may read."""
+
+
+def streamed(frames: AsyncIterator[str]) -> StreamingResponse:
+    """An event stream that nobody on the way keeps."""
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(frames, media_type="text/event-stream", headers=headers)
+
+
+def frame(data: str, *, event: str = "", seq: int | None = None) -> str:
+    """One frame; only LF, CR and CRLF end a line of it."""
+    lines = data.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    head = (f"id: {seq}\n" if seq is not None else "") + (f"event: {event}\n" if event else "")
+    return head + "".join(f"data: {line}\n" for line in lines) + "\n"
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+async def frames(desk: Desk, person: Person, row: ConversationRow, cursor: int) -> AsyncIterator[str]:
+    """The log after `cursor` as frames. Ends when the reader is signed out, or the server stops."""
+    async for batch in desk.workspace.follow(row, cursor, PATIENCE):
+        if batch:
+            yield "".join([each for logged in batch for each in await _frames_of(desk, row, logged)])
+        elif await desk.workspace.accounts.who(person.token) is None:
+            return
+        else:
+            yield ": \n\n"
+
+
+async def _frames_of(desk: Desk, row: ConversationRow, logged: Logged) -> list[str]:
+    event = logged.event
+    body = {"seq": logged.seq, "at": moment(logged.at), "turn": logged.turn, "event": to_json(event)}
+    out = [frame(_json(body), seq=logged.seq)]
+    if isinstance(event, TurnStarted):
+        binding = {"turn": logged.turn, "providerId": event.provider, "modelId": event.model}
+        out.append(frame(_json(binding), event="binding"))
+    if isinstance(event, TurnEnded) and (answer := await desk.workspace.answer(row, logged.turn)) is not None:
+        done = {"turn": logged.turn, "messageId": answer.id, "turnMeta": answer.turn_meta}
+        out.append(frame(_json(done), event="done"))
+    return out

@@ -1,0 +1,273 @@
+"""Events become what a reader sees: one function for the live stream and for a page that is loaded again (R-2.454)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from maia.core.events import (
+    Answered,
+    ApprovalAnswered,
+    ApprovalRequested,
+    Event,
+    Notice,
+    ReasoningDelta,
+    RetryScheduled,
+    SessionRenamed,
+    StepStarted,
+    TextDelta,
+    ToolCallDrafted,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from maia.core.text import cut_middle
+from maia.core.types import Attachment, Block, JsonObject, TextPart, ToolCallPart
+from maia.workspace.records import Logged
+
+LONGEST_OUTPUT = 65_536
+"""Characters of a call's output that are shown (R-2.177)."""
+
+CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "approval", "skipped", "unknown"]
+"""The seven states of a row (R-2.181–R-2.187)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person wrote, and what went with it."""
+
+    text: str
+    at: int
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A piece of the answer, between calls. `is_open`: more of it may come."""
+
+    id: str
+    text: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+    state: CallState
+    preview: str = ""
+    summary: str = ""
+    output: str = ""
+    cut_chars: int = 0
+    blocks: tuple[Block, ...] = ()
+    since: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Calls that follow each other without words between them."""
+
+    id: str
+    calls: tuple[Call, ...]
+
+
+Item: TypeAlias = Words | Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """What a turn does right now, in words: the key of a sentence with its values (principle 5)."""
+
+    key: Literal["asking", "thinking", "writing", "drafting", "tools", "retry"]
+    n: int = 0
+    of: int = 0
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One turn as it is seen. `working` is None when it is over."""
+
+    number: int
+    said: Said | None = None
+    items: tuple[Item, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    working: Working | None = None
+    ended: TurnEnded | None = None
+    model: str = ""
+    provider: str = ""
+    at: int = 0
+
+
+@dataclass(slots=True)
+class TurnFold:
+    """Folds the events of one turn, in their order."""
+
+    number: int
+    _view: TurnView = field(init=False)
+    _open: list[str] = field(default_factory=list[str])
+    _thought: int = 0
+    _calls: dict[str, str] = field(default_factory=dict[str, str])
+    _asked: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self._view = TurnView(self.number)
+
+    def view(self) -> TurnView:
+        """The turn as it stands."""
+        if not self._open:
+            return self._view
+        words = Words(self._next_id(), "".join(self._open), is_open=True)
+        return replace(self._view, items=(*self._view.items, words))
+
+    def take(self, logged: Logged) -> None:
+        """Take one event in."""
+        event = logged.event
+        match event:
+            case TurnStarted():
+                self._set(model=event.model, provider=event.provider, at=logged.at, working=Working("asking"))
+            case UserSaid():
+                self._set(said=Said(event.text, logged.at, event.attachments))
+            case Notice():
+                self._set(notices=(*self._view.notices, event))
+            case TurnEnded():
+                self._close_words("")
+                self._end_open_calls()
+                self._set(ended=event, working=None)
+            case SessionRenamed():
+                pass
+            case _:
+                self._progress(logged.at, event)
+
+    # Inside
+
+    def _progress(self, at: int, event: Event) -> None:
+        match event:
+            case StepStarted():
+                self._thought = 0
+                self._set(working=Working("asking"))
+            case ReasoningDelta():
+                self._thought += len(event.text)
+                self._set(working=Working("thinking", n=self._thought))
+            case TextDelta():
+                self._open.append(event.text)
+                self._set(working=Working("writing"))
+            case ToolCallDrafted():
+                self._set(working=Working("drafting", n=event.chars, what=event.name))
+            case RetryScheduled():
+                self._set(working=Working("retry", n=max(1, round(event.delay)), of=event.attempt))
+            case Answered():
+                self._answered(event)
+            case _:
+                self._called(at, event)
+
+    def _answered(self, event: Answered) -> None:
+        text = "".join(part.text for part in event.message.parts if isinstance(part, TextPart))
+        self._close_words(text)
+        for part in event.message.parts:
+            if isinstance(part, ToolCallPart) and part.call_id not in self._calls:
+                self._add_call(part)
+        self._tools()
+
+    def _called(self, at: int, event: Event) -> None:
+        match event:
+            case ApprovalRequested():
+                self._asked[event.approval_id] = event.call_id
+                self._change(event.call_id, state="approval", preview=event.preview, blocks=event.blocks)
+            case ApprovalAnswered():
+                call_id = self._asked.pop(event.approval_id, "")
+                self._change(call_id, state="running")
+            case ToolCallStarted():
+                self._change(event.call_id, state="running", preview=event.preview, since=at)
+            case ToolOutput():
+                if (call := self._call(event.call_id)) is not None:
+                    self._change(event.call_id, output=(call.output + event.text)[-LONGEST_OUTPUT:])
+            case ToolCallFinished():
+                self._finished(event)
+            case _:
+                pass
+
+    def _finished(self, event: ToolCallFinished) -> None:
+        cut = cut_middle(event.text, LONGEST_OUTPUT)
+        self._change(
+            event.call_id,
+            state=event.status,
+            summary=event.summary,
+            output=cut.text,
+            cut_chars=cut.cut_chars,
+            blocks=event.blocks or (call.blocks if (call := self._call(event.call_id)) else ()),
+            seconds=event.duration,
+            since=None,
+        )
+        self._tools()
+
+    def _add_call(self, part: ToolCallPart) -> None:
+        row = Call(f"t{self.number}-c{len(self._calls) + 1}", part.name, part.arguments, "running")
+        self._calls[part.call_id] = row.id
+        last = self._view.items[-1] if self._view.items else None
+        if isinstance(last, Trace):
+            self._set(items=(*self._view.items[:-1], Trace(last.id, (*last.calls, row))))
+        else:
+            self._set(items=(*self._view.items, Trace(self._next_id(), (row,))))
+
+    def _close_words(self, text: str) -> None:
+        text = text or "".join(self._open)
+        self._open.clear()
+        if text.strip():
+            self._set(items=(*self._view.items, Words(self._next_id(), text, is_open=False)))
+
+    def _end_open_calls(self) -> None:
+        """A row that is still open when the turn ends has an outcome that nobody knows (R-2.187)."""
+        for call_id in self._calls:
+            call = self._call(call_id)
+            if call is not None and call.state in ("running", "approval"):
+                self._change(call_id, state="unknown", since=None)
+
+    def _tools(self) -> None:
+        rows = [call for item in self._view.items if isinstance(item, Trace) for call in item.calls]
+        waiting = [call for call in rows if call.state in ("running", "approval")]
+        if waiting:
+            self._set(working=Working("tools", len(rows) - len(waiting), len(rows), waiting[0].name))
+        else:
+            self._set(working=Working("asking"))
+
+    def _call(self, call_id: str) -> Call | None:
+        row_id = self._calls.get(call_id)
+        traces = (item for item in reversed(self._view.items) if isinstance(item, Trace))
+        return next((call for trace in traces for call in trace.calls if call.id == row_id), None)
+
+    def _change(self, call_id: str, **changed: object) -> None:
+        row_id = self._calls.get(call_id)
+        if row_id is None:
+            return
+
+        def again(item: Item) -> Item:
+            if not isinstance(item, Trace) or all(call.id != row_id for call in item.calls):
+                return item
+            calls = (replace(call, **changed) if call.id == row_id else call for call in item.calls)
+            return Trace(item.id, tuple(calls))
+
+        self._set(items=tuple(again(item) for item in self._view.items))
+
+    def _set(self, **changed: object) -> None:
+        self._view = replace(self._view, **changed)
+
+    def _next_id(self) -> str:
+        return f"t{self.number}-i{len(self._view.items) + 1}"
+
+
+def fold(logged: Iterable[Logged]) -> list[TurnFold]:
+    """The turns of a log, in order; events outside any turn are no part of the stream."""
+    folds: dict[int, TurnFold] = {}
+    for each in logged:
+        if each.turn:
+            folds.setdefault(each.turn, TurnFold(each.turn)).take(each)
+    return [folds[number] for number in sorted(folds)]

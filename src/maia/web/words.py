@@ -1,0 +1,158 @@
+"""What rows, badges and captions say: states, tones, icons, sums; each with its key of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from maia.core.events import Notice, TurnEnded
+from maia.core.ports import Say
+from maia.core.text import visible
+from maia.core.types import Failure, JsonObject, Outcome
+from maia.i18n.formats import number, seconds
+from maia.web.names import common_name
+from maia.web.view import Call, CallState, Working
+from maia.workspace.records import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A state is a shape, a word, then a colour (principle 1)."""
+
+    icon: str
+    tone: str
+    key: str
+
+
+CALLS: Final[Mapping[CallState, Sign]] = {
+    "running": Sign("ring", "accent", "web.call.running"),
+    "succeeded": Sign("check", "success", "web.call.succeeded"),
+    "failed": Sign("x", "danger", "web.call.failed"),
+    "refused": Sign("ban", "danger", "web.call.refused"),
+    "approval": Sign("hand", "warning", "web.call.approval"),
+    "skipped": Sign("skip", "muted", "web.call.skipped"),
+    "unknown": Sign("unknown", "muted", "web.call.unknown"),
+}
+
+STATUSES: Final[Mapping[Status, Sign]] = {
+    "idle": Sign("idle", "muted", "web.status.idle"),
+    "running": Sign("ring", "accent", "web.status.running"),
+    "waiting": Sign("clock", "info", "web.status.waiting"),
+    "waiting_approval": Sign("hand", "warning", "web.status.waiting_approval"),
+    "waiting_plan": Sign("map", "info", "web.status.waiting_plan"),
+    "archived": Sign("inbox", "muted", "web.status.archived"),
+}
+
+OUTCOMES: Final[Mapping[Outcome, Sign | None]] = {
+    "finished": None,
+    "turn_limit": Sign("pause", "warning", "web.outcome.turn_limit"),
+    "output_limit": Sign("pause", "warning", "web.outcome.output_limit"),
+    "refused": Sign("ban", "danger", "web.outcome.refused"),
+    "tool_budget": Sign("pause", "warning", "web.outcome.tool_budget"),
+    "stopped": Sign("stop", "muted", "web.outcome.stopped"),
+    "failed": Sign("x", "danger", "web.outcome.failed"),
+    "waiting_approval": Sign("hand", "warning", "web.outcome.waiting_approval"),
+}
+
+NOTICES: Final[Mapping[str, str]] = {"info": "info", "warn": "alert", "fail": "alert"}
+_IN_SETTINGS = ("auth", "not_configured")
+"""Failures whose remedy is in the settings of a provider (R-2.226)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A failed turn in words: what happened, why, what to do; the provider's own words only as details (R-2.225)."""
+
+    title: str
+    remedy: str
+    details: str
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Puts values into the reader's words."""
+
+    say: Say
+    lang: str
+
+    def count(self, value: int) -> str:
+        return number(value, self.lang)
+
+    def duration(self, value: float | None) -> str:
+        """`0,1 s`; a dash where nothing ran."""
+        return "—" if value is None else seconds(value, self.lang)
+
+    def tokens(self, ended: TurnEnded) -> str:
+        """`N in · N out`, the prompt with its cached parts (R-2.208); words where nothing was reported (R-2.209)."""
+        usage = ended.usage
+        if usage is None:
+            return self.say("web.usage.unknown")
+        return self.say("web.usage.tokens", input=self.count(usage.prompt), output=self.count(usage.output))
+
+    def cost(self, ended: TurnEnded) -> str:
+        """`$0.2184` as reported, `~$0.0612` as estimated, empty where it is unknown: never `$0` (R-2.209)."""
+        usd = ended.cost.usd
+        if usd is None or ended.cost.source == "unknown":
+            return ""
+        return ("~" if ended.cost.source == "estimated" else "") + f"${usd:.4f}"
+
+    def cost_source(self, ended: TurnEnded) -> str:
+        return self.say("web.cost.estimated" if ended.cost.source == "estimated" else "web.cost.reported")
+
+    def notice(self, notice: Notice) -> str:
+        return visible(self.say(notice.key, **notice.values))
+
+    def working(self, working: Working, provider: str) -> str:
+        """The sentence beside the turning ring: it names what it waits for (principle 5)."""
+        match working.key:
+            case "asking":
+                return self.say("web.working.asking", provider=provider)
+            case "thinking":
+                return self.say("web.working.thinking", n=working.n)
+            case "writing":
+                return self.say("web.working.writing")
+            case "drafting":
+                return self.say("web.working.drafting", n=working.n, tool=common_name(working.what))
+            case "tools":
+                done, of = self.count(working.n), self.count(working.of)
+                return self.say("web.working.tools", done=done, of=of, tool=common_name(working.what))
+            case "retry":
+                return self.say("web.working.retry", n=working.n, provider=provider)
+
+    def arguments(self, call: Call) -> str:
+        """The call on one line."""
+        first = next((value for value in call.arguments.values() if isinstance(value, str)), "")
+        return visible(" ".join((call.preview or first).split()))[:300]
+
+    def trouble(self, ended: TurnEnded, *, has_text: bool) -> Trouble | None:
+        """Why a turn failed."""
+        failure = ended.failure
+        if failure is None:
+            return None
+        key = f"web.error.{failure.kind}"
+        if failure.code in ("server_stopped", "storage", "defect"):
+            key = f"web.error.{failure.code}"
+        values: dict[str, Any] = {"provider": ended.provider, "model": ended.model}
+        remedy = f"{key}.fix"
+        return Trouble(
+            self.say(key, **values),
+            self.say(remedy, **values) if self.say.has(remedy) else "",
+            _details(failure),
+            kept=has_text,
+        )
+
+
+def _details(failure: Failure) -> str:
+    """The provider's words, as they came."""
+    status = f"HTTP {failure.status}" if failure.status else ""
+    parts = (status, failure.code, failure.cause or "", failure.host, failure.provider_text)
+    return visible(" · ".join(part for part in parts if part))
+
+
+def pretty(arguments: JsonObject) -> str:
+    """A call's input for a reader: one line a value."""
+    import json
+
+    return visible(json.dumps(arguments, ensure_ascii=False, indent=2))

@@ -1,0 +1,31 @@
+"""What the composition root gives for the turns of one conversation: tools, rules, words and models of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from maia.core.ports import Hands, Say
+from maia.engine.setup import CallContext, Config, Models
+from maia.engine.turn import Price
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBench:
+    """The parts of one conversation; an `engine.answering.Bench`. `configure` reads settings and rules again.
+
+    `seen` hears (session, path, digest) of each file that the model knows from earlier turns.
+    """
+
+    launch: Path
+    say: Say
+    models: Models
+    hands: Callable[[Config, CallContext], Hands]
+    price: Price
+    configure: Callable[[], Config]
+    seen: Callable[[str, str, str], None]
+
+
+OpenBench = Callable[[Path, str], WorkBench]
+"""(working folder, language) → the parts of a conversation. Blocks: it reads files. Raises `MaiaError`."""

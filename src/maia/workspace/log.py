@@ -1,0 +1,180 @@
+"""The log of conversations: each event is written first, and told to readers when the database has it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from typing import TypeAlias
+
+from sqlalchemy import Connection
+
+from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
+from maia.database.database import Database
+from maia.database.events import Logged, Stamped, append_events, events_after
+from maia.database.ids import now_ms
+from maia.workspace.feed import Feeds
+
+_GATHER = 0.1
+"""Seconds within which pieces of text become one event (decisions §7)."""
+_PAGE = 500
+_FIRST_DELAY, _LONGEST_DELAY, _GIVE_UP_AFTER = 0.1, 2.0, 6
+
+Along = Callable[[Connection], None]
+"""What is written in the same transaction as an event."""
+Piece: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | ToolOutput
+_PIECES = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
+
+
+class Log:
+    """Writes and reads the logs of all conversations."""
+
+    def __init__(self, database: Database, feeds: Feeds) -> None:
+        self._database = database
+        self._feeds = feeds
+
+    def write(
+        self, conversation_id: str, turn: int, events: Sequence[Stamped], along: Along | None = None
+    ) -> Future[tuple[Logged, ...]]:
+        """Write events, and `along` with them or not at all. Readers hear of them in the order of the log."""
+        loop, feed = asyncio.get_running_loop(), self._feeds.of(conversation_id)
+
+        def work(connection: Connection) -> tuple[Logged, ...]:
+            logged = append_events(connection, conversation_id, turn, events)
+            if along is not None:
+                along(connection)
+            return logged
+
+        def tell(done: Future[tuple[Logged, ...]]) -> None:
+            if done.exception() is None and not loop.is_closed():
+                loop.call_soon_threadsafe(feed.publish, done.result())
+
+        future = self._database.write_soon(work)
+        future.add_done_callback(tell)
+        return future
+
+    async def follow(self, conversation_id: str, seq: int, patience: float) -> AsyncIterator[tuple[Logged, ...]]:
+        """Everything after that number, in order, and then what comes, as it comes; ends when the server does.
+
+        After `patience` seconds of silence it gives an empty tuple.
+        """
+        feed = self._feeds.of(conversation_id)
+        while True:
+            found = feed.since(seq)
+            if found is None:
+                found = await self._database.read(lambda c, after=seq: events_after(c, conversation_id, after, _PAGE))
+            if found:
+                seq = found[-1].seq
+                yield found
+            elif self._feeds.closed:
+                return
+            elif not await feed.news(seq, patience):
+                yield ()
+
+
+class TurnLog:
+    """Takes the events of one turn as they happen. Pieces of text are gathered; nothing else waits.
+
+    While the database refuses, events stay here and are tried again; `on_stuck` hears once when that lasts.
+    """
+
+    def __init__(self, log: Log, conversation_id: str, turn: int, on_stuck: Callable[[], None]) -> None:
+        self._log = log
+        self._conversation = conversation_id
+        self._turn = turn
+        self._on_stuck = on_stuck
+        self._waiting: list[tuple[Stamped, Along | None]] = []
+        self._held: Piece | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_piece = 0.0
+        self._writing = False
+        self._failures = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._loop = asyncio.get_running_loop()
+
+    def take(self, event: Event, along: Along | None = None) -> None:
+        """Keep one event; pieces of text come out at most ten times a second, the first one at once."""
+        if isinstance(event, _PIECES):
+            self._gather(event)
+            return
+        self._release()
+        self._put(event, along)
+
+    async def written(self) -> None:
+        """Wait until everything is in the log."""
+        self._release()
+        await self._idle.wait()
+
+    # Inside
+
+    def _gather(self, piece: Piece) -> None:
+        joined = _joined(self._held, piece)
+        if joined is None:
+            self._release()
+            joined = piece
+        self._held = joined
+        wait = self._last_piece + _GATHER - self._loop.time()
+        if wait <= 0:
+            self._release()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(wait, self._release)
+
+    def _release(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._held is not None:
+            piece, self._held = self._held, None
+            self._last_piece = self._loop.time()
+            self._put(piece, None)
+
+    def _put(self, event: Event, along: Along | None) -> None:
+        self._waiting.append((Stamped(now_ms(), event), along))
+        self._idle.clear()
+        if not self._writing:
+            self._write()
+
+    def _write(self) -> None:
+        """Hand over all that waits. An event with something along is the last of its batch."""
+        self._writing = True
+        size = next((n for n, (_, along) in enumerate(self._waiting, 1) if along is not None), len(self._waiting))
+        batch, self._waiting = self._waiting[:size], self._waiting[size:]
+        events = [stamped for stamped, _ in batch]
+        future = self._log.write(self._conversation, self._turn, events, batch[-1][1])
+        future.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._wrote, batch, done))
+
+    def _wrote(self, batch: list[tuple[Stamped, Along | None]], done: Future[tuple[Logged, ...]]) -> None:
+        if done.exception() is not None:
+            self._again(batch)
+            return
+        self._failures = 0
+        if self._waiting:
+            self._write()
+        else:
+            self._writing = False
+            self._idle.set()
+
+    def _again(self, batch: list[tuple[Stamped, Along | None]]) -> None:
+        self._waiting = [*batch, *self._waiting]
+        self._failures += 1
+        if self._failures == _GIVE_UP_AFTER:
+            self._on_stuck()
+        self._loop.call_later(min(_FIRST_DELAY * 2**self._failures, _LONGEST_DELAY), self._write)
+
+
+def _joined(held: Piece | None, piece: Piece) -> Piece | None:
+    """Both pieces as one, None where they are of different things."""
+    match held, piece:
+        case None, _:
+            return piece
+        case TextDelta(), TextDelta():
+            return TextDelta(held.text + piece.text)
+        case ReasoningDelta(), ReasoningDelta():
+            return ReasoningDelta(held.text + piece.text)
+        case ToolCallDrafted(), ToolCallDrafted() if held.index == piece.index:
+            return piece
+        case ToolOutput(), ToolOutput() if held.call_id == piece.call_id:
+            return ToolOutput(held.call_id, held.text + piece.text)
+        case _:
+            return None

@@ -1,0 +1,42 @@
+"""What the workspace refuses, each with its words; a door adds its own status to them."""
+
+from __future__ import annotations
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from maia.core.errors import MaiaError
+
+StorageError = SQLAlchemyError
+"""The database refused: it is full, locked for long, or gone."""
+
+
+class NotYours(MaiaError):
+    """There is no such conversation for this person, whether it is somebody else's or nobody's (N-20.04)."""
+
+
+class Busy(MaiaError):
+    """An answer is being written in this conversation already."""
+
+
+class Unusable(MaiaError):
+    """What was sent cannot be used: an empty message, a title that is too long. `key` says what."""
+
+
+class ModelUnavailable(MaiaError):
+    """No model can answer: `model_binding_unavailable` or `no_model_configured` (R-2.055, R-2.061)."""
+
+    def __init__(self, code: str, key: str, **values: object) -> None:
+        super().__init__(key, **values)
+        self.code = code
+
+
+class WrongSignIn(MaiaError):
+    """The e-mail or the password is not right; nobody is told which."""
+
+
+class TooManyTries(MaiaError):
+    """Signing in failed too often; it may be tried again after `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("signin.too_many", n=seconds)
+        self.seconds = seconds

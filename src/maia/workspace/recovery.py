@@ -1,0 +1,102 @@
+"""What a server that died left open gets its honest ending when the next one starts (R-2.187, R-2.227)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from maia.core.costs import add_costs
+from maia.core.events import (
+    Answered,
+    ApprovalRequested,
+    Event,
+    StepStarted,
+    TextDelta,
+    ToolCallFinished,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from maia.core.types import AssistantMessage, Cost, Failure, TextPart, ToolCallPart, Usage
+from maia.database.conversations import ConversationRow, conversation, set_status
+from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
+from maia.database.ids import now_ms
+from maia.database.messages import close_answer, messages_of, unfinished
+from maia.engine.transcript import INTERRUPTED
+from maia.workspace.meta import TurnSums
+
+SERVER_STOPPED = Failure("incomplete", code="server_stopped")
+"""Why such a turn ended."""
+
+
+def endings(
+    turn: int, said: str, model: str, provider: str, happened: Sequence[Event]
+) -> tuple[list[Event], TurnEnded]:
+    """What a turn lacks: its beginning where even that is missing, what is open closed; and then its end."""
+    began = next((event for event in happened if isinstance(event, TurnStarted)), None)
+    missing: list[Event] = []
+    if began is None:
+        began = TurnStarted(turn, model, provider)
+        missing.append(began)
+    if not any(isinstance(event, UserSaid) for event in happened):
+        missing.append(UserSaid(said))
+    text, calls = "", dict[str, ToolCallPart]()
+    usage: Usage | None = None
+    costs: list[Cost] = []
+    for event in happened:
+        match event:
+            case TextDelta():
+                text += event.text
+            case Answered():
+                text = ""
+                calls |= {part.call_id: part for part in event.message.parts if isinstance(part, ToolCallPart)}
+                if event.usage is not None:
+                    usage = event.usage if usage is None else usage + event.usage
+                    costs.append(event.cost)
+            case ToolCallFinished():
+                calls.pop(event.call_id, None)
+            case _:
+                pass
+    if text:
+        message = AssistantMessage((TextPart(text),), began.model, began.provider)
+        missing.append(Answered(message, "unknown", "", None, Cost(), partial=True))
+    missing += [ToolCallFinished(call.call_id, call.name, "unknown", INTERRUPTED) for call in calls.values()]
+    done = [event for event in happened if isinstance(event, ToolCallFinished)]
+    ended = TurnEnded(
+        outcome="failed",
+        stop="unknown",
+        raw_stop="",
+        usage=usage,
+        cost=add_costs(costs),
+        model=began.model,
+        provider=began.provider,
+        steps=sum(isinstance(event, StepStarted) for event in happened),
+        tool_calls=len(done) + len(calls),
+        approvals=sum(isinstance(event, ApprovalRequested) for event in happened),
+        failure=SERVER_STOPPED,
+    )
+    return missing, ended
+
+
+def close_turn(connection: Connection, row: ConversationRow, turn: int, said: str) -> None:
+    """Write the ending of a turn of which nobody knows any more, in the transaction of the caller."""
+    happened = [logged.event for logged in events_of_turns(connection, row.id, turn, turn)]
+    missing, ended = endings(turn, said, row.model_id or "", row.provider_id or "", happened)
+    sums = TurnSums()
+    for event in (*happened, *missing):
+        sums.take(event)
+    append_events(connection, row.id, turn, [Stamped(now_ms(), event) for event in (*missing, ended)])
+    close_answer(connection, row.id, turn, sums.ending(ended))
+    forget_progress(connection, row.id, turn)
+
+
+def recover(connection: Connection, conversation_id: str) -> None:
+    """Close every open turn of a conversation, which is idle from here on."""
+    row = conversation(connection, conversation_id)
+    if row is None:
+        return
+    for turn in unfinished(connection, row.id):
+        said = next((m.text for m in messages_of(connection, row.id, 2, turn + 1) if m.role == "user"), "")
+        close_turn(connection, row, turn, said)
+    set_status(connection, row.id, "idle")

@@ -1,0 +1,184 @@
+"""Turns run here, in the server, whoever looks on: leaving a page stops nothing, Stop is a request (R-2.172)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from maia.core.events import SessionRenamed
+from maia.core.types import Failure, Submission
+from maia.database import conversations, messages
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.events import events_of_turns
+from maia.engine.transcript import Transcript, known_files
+from maia.workspace.bench import OpenBench, WorkBench
+from maia.workspace.binding import bound_to
+from maia.workspace.log import Log, TurnLog
+from maia.workspace.places import Places
+from maia.workspace.problems import Busy, Unusable
+from maia.workspace.recovery import SERVER_STOPPED
+from maia.workspace.running import STORAGE_REFUSED, RunningTurn
+from maia.workspace.titles import excerpt
+
+LONGEST_MESSAGE = 400_000
+_KEPT_BENCHES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that was accepted: its number in the conversation, and the id of the answer that is being written."""
+
+    turn: int
+    answer: str
+
+
+@dataclass(slots=True)
+class _Running:
+    """A turn that was asked for. `task` is there once it runs; `ended` hears its end."""
+
+    task: asyncio.Task[None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: bool = False
+    stuck: bool = False
+
+
+class Turns:
+    """All turns of this server."""
+
+    def __init__(
+        self, database: Database, log: Log, places: Places, open_bench: OpenBench, default_model: str | None
+    ) -> None:
+        self._database = database
+        self._log = log
+        self._places = places
+        self._open_bench = open_bench
+        self._default_model = default_model
+        self._running: dict[str, _Running] = {}
+        self._benches: dict[str, WorkBench] = {}
+        self._closing = False
+
+    # What doors call
+
+    async def submit(self, row: ConversationRow, author_id: str, submission: Submission) -> Begun:
+        """Store a person's message and begin to answer it; returns as soon as it is stored.
+
+        Raises `Unusable` for an empty or endless message, `Busy` while an answer is being written, `ModelUnavailable`:
+        then nothing is stored.
+        """
+        _check(submission)
+        if self._closing or row.id in self._running:
+            raise Busy("workspace.busy")
+        running = self._running[row.id] = _Running()
+        try:
+            return await self._begin(row, author_id, submission, running)
+        except BaseException:
+            self._over(row.id, running)
+            raise
+
+    def stop(self, conversation_id: str) -> bool:
+        """Stop the turn that runs; returns at once, False when there is none. What was written is kept."""
+        running = self._running.get(conversation_id)
+        if running is None:
+            return False
+        running.stopped = True
+        if running.task is not None:
+            asyncio.get_running_loop().call_soon(running.task.cancel)
+        return True
+
+    async def ended(self, conversation_id: str) -> None:
+        """Wait until no turn runs there."""
+        if (running := self._running.get(conversation_id)) is not None:
+            await running.ended.wait()
+
+    async def close(self) -> None:
+        """End all turns: each gets the ending of a server that stopped, not of a person who did."""
+        self._closing = True
+        waiting = list(self._running)
+        for conversation_id in waiting:
+            self.stop(conversation_id)
+        await asyncio.gather(*(self.ended(each) for each in waiting))
+
+    # Inside
+
+    async def _begin(self, row: ConversationRow, author_id: str, submission: Submission, running: _Running) -> Begun:
+        bench = await self._bench(row)
+        bound = await bound_to(row, bench.models, self._default_model)
+        transcript = await self._transcript(row, bench)
+        title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
+
+        def store(connection: Connection) -> Begun:
+            turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
+            if not row.model_id:
+                conversations.pin_model(connection, row.id, bound.provider, bound.model)
+            if title:
+                conversations.set_title(connection, row.id, title, "message")
+            return Begun(turn, answer)
+
+        begun = await self._database.write(store)
+        transcript.turn = begun.turn - 1
+        turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
+        if title:
+            turn_log.take(SessionRenamed(title))
+        notices = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
+        turn = RunningTurn(row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), notices)
+        running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
+        if running.stopped:
+            self.stop(row.id)
+        return begun
+
+    async def _run(self, turn: RunningTurn, submission: Submission, running: _Running) -> None:
+        try:
+            await turn.run(submission)
+        finally:
+            self._over(turn.conversation, running)
+
+    def _why(self, running: _Running) -> Failure | None:
+        """Why a turn was stopped, where no person stopped it."""
+        if running.stuck:
+            return STORAGE_REFUSED
+        return SERVER_STOPPED if self._closing else None
+
+    def _stuck(self, conversation_id: str) -> None:
+        """The database refuses for good: the turn must not go on spending money unrecorded."""
+        if (running := self._running.get(conversation_id)) is not None:
+            running.stuck = True
+            self.stop(conversation_id)
+
+    def _over(self, conversation_id: str, running: _Running) -> None:
+        if self._running.get(conversation_id) is running:
+            del self._running[conversation_id]
+        running.ended.set()
+
+    async def _bench(self, row: ConversationRow) -> WorkBench:
+        """The conversation's tools, kept between its turns, so that they remember what they have read."""
+        bench = self._benches.pop(row.id, None)
+        if bench is None:
+            folder = await asyncio.to_thread(self._places.workspace_of, row.id)
+            bench = await asyncio.to_thread(self._open_bench, folder, row.lang)
+        self._benches[row.id] = bench
+        while len(self._benches) > _KEPT_BENCHES:
+            del self._benches[next(iter(self._benches))]
+        return bench
+
+    async def _transcript(self, row: ConversationRow, bench: WorkBench) -> Transcript:
+        """The whole conversation as the model will read it: from our own log, whoever answered before (R-2.066)."""
+
+        def load(connection: Connection) -> Transcript:
+            transcript = Transcript(name=row.id)
+            for logged in events_of_turns(connection, row.id, 0, row.last_turn):
+                transcript.apply(logged.event)
+                for path, digest in known_files(logged.event):
+                    bench.seen(row.id, path, digest)
+            return transcript
+
+        return await self._database.read(load)
+
+
+def _check(submission: Submission) -> None:
+    if not submission.text.strip():
+        raise Unusable("workspace.message_empty")
+    if len(submission.text) > LONGEST_MESSAGE:
+        raise Unusable("workspace.message_long", n=len(submission.text), limit=LONGEST_MESSAGE)

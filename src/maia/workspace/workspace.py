@@ -1,0 +1,164 @@
+"""The workspace as doors see it: conversations of a person, their messages, their streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import URL, Connection
+
+from maia.core.events import SessionRenamed
+from maia.core.types import Submission
+from maia.database import conversations, messages, settings
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.events import Logged, Stamped, events_of_turns, turn_at
+from maia.database.ids import now_ms
+from maia.database.messages import MessageRow
+from maia.database.users import User
+from maia.workspace.accounts import Accounts
+from maia.workspace.bench import OpenBench
+from maia.workspace.feed import Feeds
+from maia.workspace.log import Log
+from maia.workspace.places import Places
+from maia.workspace.problems import NotYours, Unusable
+from maia.workspace.recovery import recover
+from maia.workspace.titles import checked_title
+from maia.workspace.turns import Begun, Turns
+
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a conversation for a reader: the events of some turns, and where its stream goes on.
+
+    `earlier` is the first turn shown, where there are turns before it.
+    """
+
+    row: ConversationRow
+    logged: Sequence[Logged]
+    earlier: int | None
+
+
+class Workspace:
+    """Everything that a door may ask for. Other people's conversations are `NotYours` everywhere."""
+
+    def __init__(self, url: URL, places: Places, open_bench: OpenBench, default_model: str | None = None) -> None:
+        """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`."""
+        self._database = Database(url)
+        self._feeds = Feeds()
+        self._log = Log(self._database, self._feeds)
+        self._turns = Turns(self._database, self._log, places, open_bench, default_model)
+        self.accounts = Accounts(self._database)
+
+    # Life
+
+    async def start(self) -> str:
+        """End what an earlier server left open; the name of this installation, the same at every start."""
+        for conversation_id in await self._database.read(conversations.running):
+            await self._database.write(lambda c, each=conversation_id: recover(c, each))
+        name = await self._database.read(lambda c: settings.setting(c, "installation"))
+        if isinstance(name, str):
+            return name
+        made = f"{now_ms():x}"
+        await self._database.write(lambda c: settings.keep_setting(c, "installation", made))
+        return made
+
+    def let_go(self) -> None:
+        """Streams end, so that the door can close."""
+        self._feeds.close()
+
+    async def close(self) -> None:
+        """End all turns, write the rest, close the database."""
+        await self._turns.close()
+        await asyncio.to_thread(self._database.close)
+
+    # Conversations
+
+    async def create(self, user: User, title: str, lang: str) -> ConversationRow:
+        """A new conversation of that person (R-2.005). Raises `Unusable` for a title that is too long."""
+        title = checked_title(title) if title.strip() else ""
+        made = await self._database.write(lambda c: conversations.add_conversation(c, user.id, title, lang))
+        return await self.conversation(user, made)
+
+    async def conversation(self, user: User, conversation_id: str) -> ConversationRow:
+        """One conversation. Raises `NotYours`."""
+        row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
+        if row is None:
+            raise NotYours("workspace.not_found")
+        return row
+
+    async def conversations(
+        self, user: User, limit: int, before: tuple[int, str] | None = None, *, archived: bool = False
+    ) -> Sequence[ConversationRow]:
+        """Their conversations, the last changed first; `before` is (updated_at, id) of the last one seen."""
+        limit = max(1, min(limit, PAGE))
+        return await self._database.read(
+            lambda c: conversations.list_conversations(c, user.id, limit, before, archived=archived)
+        )
+
+    async def rename(self, row: ConversationRow, title: str) -> str:
+        """A person's title, which replaces any automatic one (R-2.131). Raises `Unusable`."""
+        title = checked_title(title)
+
+        def along(connection: Connection) -> None:
+            conversations.set_title(connection, row.id, title, "person")
+
+        event = Stamped(now_ms(), SessionRenamed(title))
+        await asyncio.wrap_future(self._log.write(row.id, row.last_turn, [event], along))
+        return title
+
+    async def archive(self, row: ConversationRow, *, archived: bool) -> None:
+        """Close a conversation, or open it again (R-2.017). Raises `Unusable` while an answer is being written."""
+        if row.status == "running":
+            raise Unusable("workspace.archive_running")
+        status = "archived" if archived else "idle"
+        await self._database.write(lambda c: conversations.set_status(c, row.id, status))
+
+    # Messages and turns
+
+    async def messages(self, row: ConversationRow, limit: int, before_turn: int | None = None) -> list[MessageRow]:
+        """The last messages, oldest first."""
+        return await self._database.read(lambda c: messages.messages_of(c, row.id, limit, before_turn))
+
+    async def submit(self, user: User, row: ConversationRow, submission: Submission) -> Begun:
+        """Send a message; the answer is written whoever looks on. Raises as `Turns.submit`."""
+        return await self._turns.submit(row, user.id, submission)
+
+    def stop(self, row: ConversationRow) -> bool:
+        """Stop the answer that is being written; False when there is none."""
+        return self._turns.stop(row.id)
+
+    async def page(self, row: ConversationRow, turns: int, before: int | None = None) -> Page:
+        """The last turns of a conversation, or those before turn `before`, with all their events."""
+        last = row.last_turn if before is None else min(before - 1, row.last_turn)
+        first = max(1, last - turns + 1)
+
+        def find(connection: Connection) -> Page:
+            now = conversations.conversation(connection, row.id) or row
+            until = now.last_turn if before is None else last
+            logged = events_of_turns(connection, row.id, first, until)
+            return Page(now, logged, first if first > 1 else None)
+
+        return await self._database.read(find)
+
+    async def since(self, row: ConversationRow, seq: int) -> tuple[int, Sequence[Logged]]:
+        """For a page that shows the log up to `seq`: the turn it had come to, and all events from that turn on."""
+
+        def find(connection: Connection) -> tuple[int, Sequence[Logged]]:
+            now = conversations.conversation(connection, row.id) or row
+            turn = turn_at(connection, row.id, seq)
+            return turn, events_of_turns(connection, row.id, max(1, turn), now.last_turn)
+
+        return await self._database.read(find)
+
+    def follow(self, row: ConversationRow, seq: int, patience: float) -> AsyncIterator[tuple[Logged, ...]]:
+        """The log after that number, then what comes; an empty tuple after `patience` seconds of silence."""
+        return self._log.follow(row.id, seq, patience)
+
+    async def answer(self, row: ConversationRow, turn: int) -> MessageRow | None:
+        """The answer of a turn."""
+        found = await self._database.read(lambda c: messages.messages_of(c, row.id, 2, turn + 1))
+        return next((each for each in found if each.role == "assistant" and each.turn == turn), None)

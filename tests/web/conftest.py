@@ -1,0 +1,31 @@
+"""One server for the tests that leave it as it was, with its owner signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.web.serving import Serving, Visitor, serving
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("served") / "data") as server:
+        with Visitor(server.url) as first:
+            first.become_owner(server.token)
+        yield server
+
+
+@pytest.fixture
+def owner(served: Serving) -> Iterator[Visitor]:
+    with Visitor(served.url) as visitor:
+        assert visitor.sign_in().status_code == 201
+        yield visitor
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The data folder of a server of the test's own."""
+    return tmp_path / "data"
