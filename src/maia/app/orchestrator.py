@@ -62,6 +62,8 @@ def _over_stdio(options: Options, say: Catalogue) -> int:
     if options.host or options.port:
         raise UsageProblem("mcp.only_http")
     identity = _identity(options)
+    if sys.stdin.isatty():
+        print(say("mcp.waiting"), file=sys.stderr)
 
     async def serve() -> int:
         from maia.orchestrator.server import Door
