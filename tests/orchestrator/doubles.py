@@ -153,6 +153,8 @@ class FakeRuns:
         answer = await run.answers[request.approval_id]
         run.info = replace(run.info, state="running", open_asks=())
         run.note(ApprovalAnswered(request.approval_id, answer))
+        if "slowly" in run.wish.task:
+            await self.release.wait()
         self._say(run, f"{answer.scope} {answer.reason}".strip())
         run.end("finished")
 

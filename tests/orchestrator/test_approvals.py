@@ -12,7 +12,7 @@ from maia.core.types import Answer
 from maia.i18n.catalogue import Catalogue
 from maia.orchestrator.calls import Identity
 from maia.orchestrator.forms import answer_of, form_message, form_schema
-from tests.orchestrator.doubles import House, approval
+from tests.orchestrator.doubles import House, approval, until
 
 MODES: list[ConnectMode] = ["legacy", "auto"]
 
@@ -113,6 +113,23 @@ def test_a_run_that_may_wait_comes_back_while_it_waits_and_is_answered_by_anothe
     run(work)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_question_that_was_answered_before_is_not_asked_again(mode: ConnectMode) -> None:
+    async def work() -> None:
+        house, person = House(), Person("accept", {"answer": "session"})
+        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(10):
+            await client.call_tool("run_agent", {"task": "ask slowly", "approvals": "ask", "wait": False})
+            await until(lambda: bool(house.runs.runs["run-1"].answers))
+            await client.call_tool("agent_control", {"action": "answer", "run_id": "run-1", "answer": "once"})
+            waiting = asyncio.create_task(client.call_tool("agent_control", {"action": "wait", "run_id": "run-1"}))
+            await asyncio.sleep(0.2)
+            house.runs.release.set()
+            assert (await waiting).structured_content["run"]["text"] == "once"
+        assert person.shown == []
+
+    run(work)
+
+
 def test_an_agent_that_calls_for_itself_neither_asks_nor_answers() -> None:
     async def work() -> None:
         house, person = House(), Person("accept", {"answer": "always"})
@@ -170,6 +187,10 @@ def test_always_is_offered_only_where_its_rule_could_win(say: Catalogue) -> None
     assert offered == [["once", "session", "always", "no"], ["once", "session", "no"]]
     assert "Bash(git push:*)" in form_message(with_rule, say).splitlines()[-1]
     assert answer_of("accept", {"answer": "always"}, without, say).scope == "no"
+
+
+def test_whoever_declines_says_no_whatever_stands_in_the_form(say: Catalogue) -> None:
+    assert answer_of("decline", {"answer": "once"}, approval(), say).scope == "no"
 
 
 @pytest.mark.parametrize("content", [None, {}, {"answer": "yes"}, {"answer": 1}, {"answer": ["once"]}])

@@ -267,6 +267,8 @@ def test_the_output_of_a_run_is_read_from_any_point_on() -> None:
             since = whole["notes"][3]["time"]
             later = await call(client, "agent_control", action="stream", run_id="run-1", since=since)
             assert [note["kind"] for note in later.structured_content["notes"]][-2:] == ["text", "ended"]
+            never = await call(client, "agent_control", action="stream", run_id="run-1", since=since + 60)
+            assert never.structured_content["notes"] == []
             nothing = await call(client, "agent_control", action="stream", run_id="run-1", after=5)
             assert nothing.structured_content["notes"] == []
             assert text_of(nothing) == "Nothing new."
