@@ -21,7 +21,7 @@ async def no_host() -> tuple[str, Line]:
 
 
 class GrowingStore(RunStore):
-    """At each look whether the run is over, what stands next in the script is noted just before; the last look is the end."""
+    """Notes what stands next in its script just before each look whether the run is over; the last look is the end."""
 
     def __init__(self, folder: Path, script: list[int]) -> None:
         super().__init__(folder)
