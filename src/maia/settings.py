@@ -363,6 +363,13 @@ class Settings:
         """Key and value of everything set, permissions left out; the key to the server stays a `Secret`."""
         return {key: found.value for key, found in self.values.items()}
 
+    def walled_as(self, other: Settings) -> Settings:
+        """These, with the sandbox at least as strict as the other's."""
+        joined, place = self.sandbox.restricted(other.sandbox), other.place("sandbox")
+        if joined == self.sandbox or place is None:
+            return self
+        return replace(self, values={**self.values, "sandbox": Value(joined, place)})
+
     @property
     def max_iterations(self) -> int:
         """Model calls in one turn before the person is asked (T5.08)."""

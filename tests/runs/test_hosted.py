@@ -191,6 +191,20 @@ def test_a_run_may_have_its_own_folder_inside_the_fronts(place: Place) -> None:
         with_front(place, work)
 
 
+def test_another_folder_loosens_no_rule_of_the_fronts(place: Place) -> None:
+    async def work(runs: HostedRuns) -> None:
+        _, notes = await to_the_end(runs, (await runs.start(RunWish("hi", folder="part"))).run_id)
+        assert [call.status for call in finished(notes)] == ["refused"]
+
+    (place.work / "part").mkdir()
+    (place.work / ".maia").mkdir()
+    (place.work / ".maia" / "settings.json").write_text('{"permissions": {"deny": ["Bash(touch *)"]}}')
+    with fake_llm("tool", **asks_for("touch made")) as server:
+        place.settings(server, permissions={"allow": ["Bash"]})
+        with_front(place, work)
+    assert not (place.work / "part" / "made").exists()
+
+
 def test_a_folder_that_nobody_trusts_gives_no_permission(place: Place) -> None:
     async def work(runs: HostedRuns) -> None:
         _, notes = await to_the_end(runs, (await runs.start(RunWish("hi", folder="theirs"))).run_id)

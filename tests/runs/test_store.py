@@ -5,6 +5,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,10 @@ def test_a_run_whose_host_is_there_runs_or_waits_and_is_lost_when_that_is_gone(k
     assert (kept.info(run_id).state, kept.info(run_id).open_asks) == ("waiting", (ASKED,))
     opened.let_go()
     lost = kept.info(run_id)
-    assert (lost.state, lost.open_asks, lost.problem) == ("lost", (), Reason("runs.lost"))
+    assert (lost.state, lost.open_asks, lost.problem) == ("lost", (), Reason("runs.lost_early"))
+    with_session = Record(opened.name, record.wish, replace(record.info, session="session_x"))
+    kept.keep(with_session)
+    assert kept.info(run_id).problem == Reason("runs.lost")
     assert kept.is_over(run_id)
 
 

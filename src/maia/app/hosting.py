@@ -84,6 +84,8 @@ class Preparing:
         ground = lay_ground(self._options(wish), self._env(folder), self.ground.say)
         if agent is not None:
             ground = act_as(ground, agent, is_strict=True, launch=self.ground.folders.launch)
+        if folder != self.ground.folders.launch:
+            ground.rules.restrict(self.ground.rules)
         if wish.session:
             Sessions(ground.folders.sessions).check_there(wish.session)
         return Prepared(

@@ -11,6 +11,7 @@ from maia.core.ports import Say
 from maia.core.types import Need, Rule, Verdict
 from maia.engine.views import RuleFile, Trust
 from maia.launch import Folders
+from maia.permissions.anchored import anchored
 from maia.permissions.judge import BUILT_IN, RuleJudge
 from maia.permissions.paths import Place
 from maia.permissions.trust import remember, trust_state
@@ -56,7 +57,16 @@ class FolderRules:
         for problem in self.judge.option_problems:
             notice = problem_notice(problem, say)
             raise UsageProblem(notice.key, **notice.values)
+        self._above: FolderRules | None = None
         self.settings = self._load()
+
+    def restrict(self, above: FolderRules) -> None:
+        """Hold here, too, what `above` denies, asks about and walls in: who chose this folder gains nothing by it."""
+        self._above = above
+        own = set(self.judge.rules.rules)
+        restrictions = anchored(above.judge.rules.rules, above.judge.place.launch)
+        self.judge.more += tuple(rule for rule in restrictions if rule not in own)
+        self.reload()
 
     def reload(self) -> None:
         """Read files and trust again; what was allowed for the session stays."""
@@ -111,4 +121,5 @@ class FolderRules:
     def _load(self) -> Settings:
         options = {"model": self._options.model, "MaxIterations": self._options.max_iterations}
         folders = self._folders
-        return load_settings(folders.launch, folders.home, self._env, options, folder_trusted=self._is_trusted)
+        found = load_settings(folders.launch, folders.home, self._env, options, folder_trusted=self._is_trusted)
+        return found if self._above is None else found.walled_as(self._above.settings)

@@ -112,7 +112,8 @@ class RunStore:
         except OSError as error:
             raise RunProblem("runs.unreadable", run=run_id, problem=system_words(error)) from error
         if not is_there:
-            return replace(info, state="lost", outcome=None, open_asks=(), problem=Reason("runs.lost"))
+            why = Reason("runs.lost" if info.session else "runs.lost_early")
+            return replace(info, state="lost", outcome=None, open_asks=(), problem=why)
         # Its last event may be there a moment before the record says that it ended.
         info = replace(info, outcome=None, failure=None)
         return replace(info, state="waiting") if info.open_asks else info
