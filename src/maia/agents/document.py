@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeAlias, get_args
 
 from maia.agents.header import Field, Fields, Header, Invalid, Items, Scalar, read_header
@@ -53,8 +54,9 @@ class Document:
     doubtful: tuple[tuple[str, int, str], ...] = ()
 
 
+@lru_cache(maxsize=128)
 def read_document(text: str, origin: Origin, outside: Outside) -> Document:
-    """Read a whole file. Raises `Invalid`."""
+    """Read a whole file. Raises `Invalid`. Pure, and remembered: a host of runs reads the same files each time."""
     header = read_header(text)
     values: dict[str, Any] = {}
     for field in header.fields.fields:
