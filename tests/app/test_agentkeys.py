@@ -39,6 +39,11 @@ def test_a_key_goes_to_its_own_provider_in_place_of_the_usual_one() -> None:
     assert paid(OTHER, ANTHROPIC_API_KEY=ANTHROPIC, MISTRAL_API_KEY=PLAIN) == {"anthropic": OTHER}
 
 
+def test_no_other_key_of_that_provider_stays_beside_it() -> None:
+    env = AgentKey("WORK_KEY", Secret(OTHER)).environment({"ANTHROPIC_TOKEN": ANTHROPIC, "WORK_KEY": OTHER})
+    assert env == {"ANTHROPIC_API_KEY": OTHER, "WORK_KEY": OTHER}
+
+
 def test_a_provider_that_has_no_key_is_reached_by_the_agents() -> None:
     assert paid(OTHER, MISTRAL_API_KEY=PLAIN) == {"anthropic": OTHER}
 

@@ -166,6 +166,9 @@ def test_only_the_named_tools_are_there_in_their_usual_order() -> None:
 def test_folders_of_an_agent_are_as_those_of_an_option(base: Path) -> None:
     acting = act_as(ground_of(base), replace(AGENT, folders=("../data",)))
     assert acting.add_dirs == (base / "data",)
+    (base / "work" / "data").mkdir()
+    elsewhere = act_as(ground_of(base), replace(AGENT, folders=("data",)), launch=base)
+    assert elsewhere.add_dirs == (base / "data",), "they start at the folder of the definition"
     with pytest.raises(UsageProblem) as caught:
         act_as(ground_of(base), replace(AGENT, folders=("../nowhere",)))
     assert caught.value.key == "cli.bad_dir"

@@ -70,11 +70,11 @@ def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, l
     """The ground on which a session acts as this agent (C6.03): `build_conversation` does the rest.
 
     Options that are set win over the definition. `launch` is the folder that the definition belongs to, where the
-    session has another one. Nothing global is touched: several agents work in one process. Raises `UsageProblem` for
-    a folder or key that is not there, and where the wished runner cannot have the wished model.
+    session has another one: its folders start there. Nothing global is touched: several agents work in one process.
+    Raises `UsageProblem` for a folder or key that is not there, and where the wished runner cannot have the model.
     """
     real = _real(ground, agent)
-    folders = tuple(named_folder(name, ground.folders.launch) for name in agent.folders)
+    folders = tuple(named_folder(name, launch or ground.folders.launch) for name in agent.folders)
     add_dirs = tuple(dict.fromkeys((*ground.add_dirs, *folders)))
     runner = ground.options.runtime or real.runner
     key = agent_key(agent.key, real.model, ground.env) if agent.key else None
