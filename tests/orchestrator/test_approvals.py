@@ -169,8 +169,15 @@ def test_a_state_does_not_lead_to_runs_of_others() -> None:
             house.identity = Identity("client:other")
             state = base64.urlsafe_b64encode(json.dumps({"runs": ["run-1"], "asked": ["run-1", "a"]}).encode()).decode()
             result = await client.session.call_tool("run_agent", {"task": "hello"}, request_state=state)
-        assert isinstance(result, types.CallToolResult)
-        assert dict(result.meta or {})["maia/error"]["code"] == "runs.unknown"
+            assert isinstance(result, types.CallToolResult)
+            assert dict(result.meta or {})["maia/error"]["code"] == "runs.unknown"
+            state = base64.urlsafe_b64encode(json.dumps({"runs": ["run-9"], "asked": ["run-9", "a"]}).encode()).decode()
+            said = types.ElicitResult(action="accept", content={"answer": "always"})
+            result = await client.session.call_tool(
+                "run_agent", {"task": "hello"}, request_state=state, input_responses={"approval": said}
+            )
+            assert isinstance(result, types.CallToolResult)
+            assert dict(result.meta or {})["maia/error"]["code"] == "runs.unknown"
 
     run(work)
 

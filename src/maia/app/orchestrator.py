@@ -163,6 +163,13 @@ async def _until_told(work: Coroutine[Any, Any, None]) -> None:
         await task
 
 
+def _command() -> tuple[str, ...]:
+    """How a client starts us: by name where the name leads to maia, else by this Python."""
+    import shutil
+
+    return ("maia", "mcp") if shutil.which("maia") else (sys.executable, "-P", "-m", "maia", "mcp")
+
+
 class Front:
     """What the tools work with, made with the first call: the import of the rooms costs more than the door itself."""
 
@@ -194,6 +201,7 @@ class Front:
                 memory=self._memory_of(ground),
                 aside=self._go_on,
                 defect=reported,
+                command=_command(),
             )
         return self._desk
 

@@ -17,6 +17,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from maia import __version__
 from maia.core.errors import MaiaError
 from maia.core.events import ApprovalRequested
+from maia.core.jsontext import read_json
 from maia.core.ports import Say
 from maia.core.types import Answer, JsonObject
 from maia.orchestrator.calls import Call, Desk, Identity, Pause, Reply, Resumed
@@ -102,6 +103,8 @@ class Door:
             return _result(desk, await answer(call, tool, params.arguments))
         except Pause as pause:
             return _paused(desk, pause)
+        except MaiaError as problem:  # of the runs that a paused call names
+            return _failed(problem, desk.say)
         finally:
             self._taken_back.pop(place, None)
 
@@ -152,7 +155,7 @@ async def _resumed(desk: Desk, params: types.CallToolRequestParams) -> Resumed |
     if params.request_state is None:
         return None
     try:
-        state = json.loads(base64.urlsafe_b64decode(params.request_state))
+        state = read_json(base64.urlsafe_b64decode(params.request_state))
         runs, (run_id, approval_id) = tuple(map(str, state["runs"])), map(str, state["asked"])
     except (ValueError, TypeError, KeyError):
         raise MCPError(types.INVALID_PARAMS, "requestState is not one that this server gave") from None
