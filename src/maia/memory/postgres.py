@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from math import log
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from maia.core.memories import MemoryEntry
+from maia.core.secret import MASK
 from maia.memory.folding import tokens
 from maia.memory.identity import place_name
 from maia.memory.problems import MemoryProblem
@@ -84,7 +85,7 @@ def _told(
                 return work(store, *args, **options)
         except psycopg.Error as error:
             store.close()
-            raise MemoryProblem("memory.server", host=store.host, why=_why(error)) from None
+            raise MemoryProblem("memory.server", host=store.host, why=store.why(error)) from None
 
     return told
 
@@ -118,6 +119,10 @@ class PostgresStore:
     @property
     def is_lost(self) -> bool:
         return self._connection is not None and self._connection.closed
+
+    def why(self, error: Exception) -> str:
+        """What the server or the driver says, as it may be shown."""
+        return _why(error, self._url)
 
     @property
     def _db(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -336,10 +341,18 @@ def _host(url: str) -> str:
         return "localhost"
 
 
-def _why(error: Exception) -> str:
-    """The first line of what the server or the driver says, which never quotes the password; addresses are left out."""
-    first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return re.sub(r"postgres(ql)?://\S+", "postgresql://…", first)
+def _why(error: Exception, url: str) -> str:
+    """The first line of what the server or the driver says, without the address and without any part of a password.
+
+    Of a password with an `@` that was not written as `%40` the driver takes a part for the host, and says so.
+    """
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].replace(url, "postgresql://…")
+    account = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
+    queried = re.findall(r"[?&]\w*password=([^&]*)", url)
+    hidden = {part for each in (account, *queried) for part in (each, unquote(each), *each.split("@"))}
+    for part in sorted((part for part in hidden if len(part) > 2), key=len, reverse=True):
+        first = first.replace(part, MASK)
+    return first
 
 
 def _entry(row: tuple[Any, ...]) -> MemoryEntry:
