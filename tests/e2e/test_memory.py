@@ -135,6 +135,7 @@ def test_a_model_keeps_a_text_and_another_session_finds_it(place: Place) -> None
         assert ran.code == 0, ran.err
         offered = [tool["function"]["name"] for tool in server.chats()[0]["tools"]]
         assert offered[-2:] == ["MemoryStore", "MemorySearch"]
+    assert list((place.home / ".maia" / "memory").rglob("*-wal")) == [], "the session closed its memory"
     (entry,) = json.loads(place.run("memory", "list", "--json").out)
     assert entry["text"] == f"The owl lives in the barn. sk-ant-api03-…({len(KEY)})"
     assert entry["tags"] == ["birds"]

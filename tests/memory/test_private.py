@@ -103,7 +103,9 @@ def test_of_entries_that_fit_alike_the_fresh_ones_come_first(tmp_path: Path) -> 
             for days in range(5):
                 await memory.store(f"the owl of day {days}")
                 clock.now += 30 * DAY
+            await memory.take_in([MemoryEntry("old", "the owl of year 0", 0.0)])
             assert await texts(memory, "owl", 2) == ["the owl of day 4", "the owl of day 3"]
+            assert (await texts(memory, "owl", 9))[-1] == "the owl of year 0"
 
     asyncio.run(work())
 

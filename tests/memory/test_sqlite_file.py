@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.memories import MemoryEntry
-from maia.memory import sqlite_file
+from maia.memory import sqlite, sqlite_file
 from maia.memory.problems import MemoryProblem
 from maia.memory.query import terms
 from maia.memory.sqlite import SqliteStore
@@ -193,6 +193,7 @@ from maia.memory.sqlite import SqliteStore
 store = SqliteStore(Path(sys.argv[1]), "me")
 for number in range(40):
     store.put([MemoryEntry(f"{sys.argv[2]}-{number}", f"owl {number}", float(number))])
+    store.put_vectors("m#1", {f"{sys.argv[2]}-{number}": [b"\\0\\0\\x80\\x3f"]})
 store.close()
 """
 
@@ -207,6 +208,44 @@ def test_several_processes_begin_and_write_at_once(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "me", "me")
     assert len(store.recent(None, ())) == 120
     assert len(store.by_words(terms("owl"), (), 200)) == 120
+    assert len(store.by_meaning("m#1", b"\0\0\x80\x3f", (), 200)) == 120
+    store.close()
+
+
+def test_of_what_is_forgotten_nothing_stays_in_the_file(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path, "me")
+    store.put([MemoryEntry("a", "an owl", 1.0, ("birds",))])
+    store.put_vectors("m#1", {"a": [b"\0\0\x80\x3f"]})
+    store.forget("a")
+    store.put([MemoryEntry("b", "", 1.0)])
+    store.forget("b")
+    store.close()
+    raw = sqlite3.connect(tmp_path / "memory.db")
+    for table in ("entries", "tags", "vectors", "waiting", "words_docsize"):
+        assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+    raw.close()
+
+
+# What one question may cost -------------------------------------------------------------------------------------------
+
+
+def test_a_word_that_all_entries_have_is_looked_for_in_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "MATCHES", 20)
+    store = SqliteStore(tmp_path, "me")
+    store.put([MemoryEntry(f"e{number:02}", "common", float(number)) for number in range(50)])
+    found = [hit.entry_id for hit in store.by_words(terms("common"), (), 100)]
+    assert found == [f"e{number}" for number in range(49, 28, -1)]
+    store.close()
+
+
+def test_frequent_words_do_not_count_beside_rare_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "MATCHES", 20)
+    store = SqliteStore(tmp_path, "me")
+    store.put([MemoryEntry(f"e{number:02}", "common", float(number)) for number in range(50)])
+    store.put([MemoryEntry("rare", "common rare", 1.0)])
+    assert [hit.entry_id for hit in store.by_words(terms("common rare"), (), 100)] == ["rare"]
     store.close()
 
 

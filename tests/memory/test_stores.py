@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from maia.core.memories import MemoryEntry
 from maia.memory.query import terms
 from maia.memory.store import Store
-from maia.memory.vectors import Vector, vector_of
+from maia.memory.vectors import CANDIDATES, Vector, vector_of
 from tests.memory.conftest import OpenStore
 
 NUMBERS = count()
@@ -194,6 +194,7 @@ def test_vectors_of_two_models_are_never_compared(store: Store) -> None:
     assert [each.entry_id for each in store.without_vectors("two#3", 5)] == [b, a]
     store.put_vectors("two#3", {a: [vector(1, 0, 0)]})
     assert store.space() == "two#3"
+    assert [hit.entry_id for hit in store.by_meaning("two#3", vector(1, 0, 0), (), 5)] == [a]
     assert store.by_meaning("one#2", vector(1, 0), (), 5) == []
     assert [each.entry_id for each in store.without_vectors("two#3", 5)] == [b]
 
@@ -208,6 +209,24 @@ def test_a_text_that_the_model_refuses_does_not_wait_for_ever(store: Store) -> N
 def test_vectors_of_an_entry_that_was_forgotten_meanwhile_are_left(store: Store) -> None:
     store.put_vectors("m#2", {"gone": [vector(1, 0)]})
     assert store.by_meaning("m#2", vector(1, 0), (), 5) == []
+
+
+def test_vectors_that_went_away_stand_in_nobodys_way(open_store: OpenStore) -> None:
+    one, other = open_store("me"), open_store("me")
+    near = [entry("near") for _ in range(CANDIDATES + 50)]
+    far = [entry("far") for _ in range(5)]
+    one.put([*near, *far])
+    one.put_vectors("m#3", {each.entry_id: [vector(1, 1, 1)] for each in near})
+    one.put_vectors("m#3", {each.entry_id: [vector(-1, -1, 1)] for each in far})
+    query = vector(1, 1, 0.9)
+    for each in (one, other):
+        assert {hit.entry_id for hit in each.by_meaning("m#3", query, (), 5)} <= {
+            near_one.entry_id for near_one in near
+        }
+    for each in near:
+        other.forget(each.entry_id)
+    for each in (one, other):
+        assert len(each.by_meaning("m#3", query, (), 10)) == 5
 
 
 # Any text -------------------------------------------------------------------------------------------------------------
