@@ -173,6 +173,15 @@ def test_a_writer_that_never_ends_is_waited_for_in_vain_and_then_said(
     store.close()
 
 
+def test_who_will_write_is_alone_from_the_beginning(tmp_path: Path) -> None:
+    filled(tmp_path)
+    one, other = (sqlite3.connect(tmp_path / "memory.db", timeout=0, isolation_level=None) for _ in range(2))
+    with sqlite_file.transaction(one), pytest.raises(sqlite3.OperationalError, match="locked"):
+        other.execute("BEGIN IMMEDIATE")
+    one.close()
+    other.close()
+
+
 def test_a_full_disk_loses_nothing_of_what_was_there(tmp_path: Path) -> None:
     store = filled(tmp_path)
     assert texts(store) == ["an owl"]
