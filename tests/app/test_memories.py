@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from maia.app.memories import PERSON, agent_identity, client_identity, memory_place, memory_tools, open_memory
+from maia.app.memories import (
+    PERSON,
+    agent_identity,
+    checked,
+    client_identity,
+    memory_place,
+    memory_tools,
+    open_memory,
+)
 from maia.core.events import Notice
 from maia.launch import Folders
 from maia.llm.embeddings import EmbeddingsClient, NoEmbeddings
@@ -12,6 +20,7 @@ from maia.memory.meaning import Embedder
 from maia.memory.problems import MemoryProblem
 from maia.memory.sqlite import SqliteStore
 from maia.settings import Settings, load_settings
+from tests.llm.test_embeddings import serving
 
 
 @pytest.fixture
@@ -146,3 +155,23 @@ def test_where_there_is_none_words_find_and_it_is_said(folders: Folders, wish: o
 
     assert asyncio.run(work()) == 1
     assert [notice.key for notice in told] == ["memory.words_only.setting"]
+
+
+# `maia doctor` --------------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tries_the_model_and_the_server(folders: Folders) -> None:
+    def keys(wish: object) -> list[tuple[bool, str]]:
+        found = asyncio.run(checked(settings_with(folders, memory=wish), folders, {}))
+        return [(well, reason.key) for well, reason in found]
+
+    assert keys(True) == []
+    assert keys({"embeddings": "nobody/model"}) == [(False, "memory.words_only.setting")]
+    silent = {"url": "http://127.0.0.1:1/v1", "model": "m"}
+    assert keys({"embeddings": silent}) == [(False, "memory.words_only.silent")]
+    assert keys({"url": "postgresql://u@127.0.0.1:1/d"}) == [(False, "memory.server")]
+    with serving(200, {"data": [{"index": 0, "embedding": [1, 2, 3]}]}) as server:
+        settings = settings_with(folders, memory={"embeddings": {"url": server.url, "model": "m"}})
+        ((well, reason),) = asyncio.run(checked(settings, folders, {}))
+    assert (well, reason.key, reason.values["count"]) == (True, "memory.model_ok", 3)
+    assert not (folders.config / "memory").exists()

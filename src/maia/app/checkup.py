@@ -16,6 +16,7 @@ from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.types import JsonObject, Reason
 from maia.i18n.catalogue import Catalogue
+from maia.settings import MemoryWish
 from maia.terminal.badges import failure_words
 from maia.terminal.colours import Look, Style
 from maia.terminal.headless import show, stream_look
@@ -54,6 +55,7 @@ async def _findings(ground: Ground) -> tuple[list[JsonObject], bool]:
         reason = Reason("cli.nothing_configured")
         rows.append(_row(ground, "", "configured", "fail", reason))
     rows += [_check_row(ground, check) for check in checks]
+    rows += await _memory(ground)
     return rows + await _programs(ground), bool(checks)
 
 
@@ -74,6 +76,15 @@ def _sandbox(ground: Ground) -> JsonObject:
     if found.notice is not None:
         return _row(ground, "", "sandbox", "warn", found.notice)
     return _row(ground, "", "sandbox", "ok", Reason("cli.doctor.sandbox_ok", {"wall": found.wall.name}))
+
+
+async def _memory(ground: Ground) -> list[JsonObject]:
+    if ground.rules.settings.memory == MemoryWish():
+        return []
+    from maia.app.memories import checked
+
+    found = await checked(ground.rules.settings, ground.folders, ground.env)
+    return [_row(ground, "", "memory", "ok" if well else "fail", reason) for well, reason in found]
 
 
 async def _programs(ground: Ground) -> list[JsonObject]:

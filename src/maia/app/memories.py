@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from maia.core.agent import AgentLevel
+from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.memories import Memory
 from maia.core.tool import AnyTool
+from maia.core.types import Reason
 from maia.launch import Folders
 from maia.settings import Settings
 
@@ -55,12 +58,37 @@ def open_memory(
     from maia.memory.private import PrivateMemory
 
     store = _store(settings, folders, checked_identity(identity))
-    return PrivateMemory(store, without_keys, _meaning(settings, env, tell) if settings.memory.embeddings else None)
+    meaning = _meaning(embedder_of(settings, env), tell) if settings.memory.embeddings else None
+    return PrivateMemory(store, without_keys, meaning)
 
 
 def opening(settings: Settings, folders: Folders, env: Mapping[str, str], identity: str) -> OpenMemory:
     """What `Ground.memory` holds for a session of this identity."""
     return lambda tell: open_memory(settings, folders, env, identity, tell)
+
+
+async def checked(settings: Settings, folders: Folders, env: Mapping[str, str]) -> list[tuple[bool, Reason]]:
+    """What `maia doctor` finds of memories: whether the server answers and the model gives vectors, where they are set.
+
+    On a server the person's own schema is made where it is missing; no file is made.
+    """
+    found: list[tuple[bool, Reason]] = []
+    if settings.memory.url:
+        store = _store(settings, folders, PERSON)
+        try:
+            await asyncio.to_thread(lambda: (store.recent(1, ()), store.close()))
+            found.append((True, Reason("memory.server_ok", {"place": store.place})))
+        except MaiaError as problem:
+            found.append((False, Reason(problem.key, problem.values)))
+    if settings.memory.embeddings:
+        told: list[Notice] = []
+        model = embedder_of(settings, env)
+        meaning = _meaning(model, told.append)
+        if count := await meaning.tried():
+            found.append((True, Reason("memory.model_ok", {"model": model.name, "count": count})))
+        found += [(False, Reason(notice.key, notice.values)) for notice in told]
+        await meaning.aclose()
+    return found
 
 
 def memory_tools(memory: Memory) -> tuple[AnyTool, ...]:
@@ -97,10 +125,10 @@ def memory_place(settings: Settings, folders: Folders, identity: str) -> MemoryP
     return MemoryPlace(place, Path(place).is_file())
 
 
-def _meaning(settings: Settings, env: Mapping[str, str], tell: Callable[[Notice], None]) -> Meaning:
+def _meaning(model: Embedder, tell: Callable[[Notice], None]) -> Meaning:
     from maia.memory.meaning import Meaning
 
-    return Meaning(embedder_of(settings, env), tell)
+    return Meaning(model, tell)
 
 
 def embedder_of(settings: Settings, env: Mapping[str, str]) -> Embedder:

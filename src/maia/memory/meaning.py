@@ -91,6 +91,11 @@ class Meaning:
         await in_thread(lambda: store.put_vectors(now, made))
         return len(made)
 
+    async def tried(self) -> int:
+        """The dimensions of the model's vectors, asked for now; 0 where it gives none, and `tell` hears why."""
+        vector = await self._query_vector("maia")
+        return 0 if vector is None else dimensions(vector)
+
     async def aclose(self) -> None:
         await self._embedder.aclose()
 
