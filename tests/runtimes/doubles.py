@@ -103,9 +103,9 @@ def runtime(
     )
 
 
-def talk(folder: Path, program: Runtime, judge: FakeJudge | None = None) -> Conversation:
+def talk(folder: Path, program: Runtime, judge: FakeJudge | None = None, **more: Any) -> Conversation:
     """A conversation that the program answers."""
-    return conversation(folder, FakeWire(), judge=judge or FakeJudge(), models=ProgramOnly(program))
+    return conversation(folder, FakeWire(), judge=judge or FakeJudge(), models=ProgramOnly(program), **more)
 
 
 async def opened(conversation: Conversation) -> Conversation:

@@ -1,8 +1,9 @@
 """A scripted agent program for tests: one scenario, told in any of three dialects (`fake_agent.py DIALECT SCENARIO`).
 
-Scenarios: text, tool, denied, plan, two (calls at once), cancelled (waits for ever in the turn), stubborn (ignores that
-it is told to stop), crashed, hung, garbage, half_megabyte, unknown_request, no_usage, unasked, leftover (starts a
-process that outlives it), secret (prints its key), auth, resumed.
+Scenarios: text, tool, denied, denied_twice, many (four calls, one after the other), plan, two (calls at once),
+cancelled (waits for ever in the turn), stubborn (ignores that it is told to stop), crashed, hung, garbage,
+half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
+key), auth, resumed.
 """
 
 import json
@@ -112,13 +113,20 @@ class Acp:
         else:
             assert outcome.get("optionId") == "n", answer
             done = {"status": "failed", "content": [{"type": "content", "content": {"type": "text", "text": "no"}}]}
+            if SCENARIO == "denied_twice":  # as Cline announces a refused call again
+                self.update(sessionUpdate="tool_call_update", toolCallId=call_id, **done)
+                self.update(sessionUpdate="tool_call", toolCallId=call_id, rawInput={"command": command})
         self.update(sessionUpdate="tool_call_update", toolCallId=call_id, **done)
 
     def prompt(self, words):
         match SCENARIO:
-            case "tool" | "denied":
+            case "tool" | "denied" | "denied_twice":
                 self.say("I try. ")
                 self.tool()
+            case "many":
+                for number in range(4):
+                    self.say(f"Step {number}. ")
+                    self.tool(f"c{number}")
             case "two":
                 for call_id in ("c1", "c2"):
                     self.update(
@@ -227,6 +235,13 @@ class Claude:
                 assert answer.get("updatedInput", given) == given
                 words = run_command() if allowed else answer["message"]
                 self.block("user", type="tool_result", tool_use_id="c1", content=words, is_error=not allowed)
+            case "many":
+                for number in range(4):
+                    self.say(f"Step {number}. ")
+                    given = {"file_path": f"{number}.txt"}
+                    self.block("assistant", type="tool_use", id=f"c{number}", name="Read", input=given)
+                    self.ask("can_use_tool", tool_name="Read", input=given, tool_use_id=f"c{number}")
+                    self.block("user", type="tool_result", tool_use_id=f"c{number}", content="line")
             case "two":
                 for call_id in ("c1", "c2"):
                     given = {"file_path": f"{call_id}.txt"}
@@ -273,6 +288,12 @@ class Codex:
                     wait_for_ever()
                 done = {"aggregated_output": run_command(), "exit_code": 0, "status": "completed"}
                 self.item("completed", id="c1", **shell, **done)
+            case "many":
+                for number in range(4):
+                    self.say(f"Step {number}. ")
+                    change = [{"path": f"{number}.txt", "kind": "add"}]
+                    self.item("started", id=f"c{number}", type="file_change", changes=change, status="in_progress")
+                    self.item("completed", id=f"c{number}", type="file_change", changes=change, status="completed")
             case "two":
                 for state, ids in (("started", ("c1", "c2")), ("completed", ("c2", "c1"))):
                     for call_id in ids:

@@ -5,11 +5,20 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from maia.core.events import Answered, ApprovalRequested, Event, Notice, TextDelta, ToolCallFinished, TurnEnded
+from maia.core.events import (
+    Answered,
+    ApprovalRequested,
+    Event,
+    LimitReached,
+    Notice,
+    TextDelta,
+    ToolCallFinished,
+    TurnEnded,
+)
 from maia.core.types import Answer, Cost, TextPart, Usage, Verdict
 from maia.runtimes.patience import Patience
 from maia.runtimes.programs import Speaks
@@ -29,12 +38,13 @@ def run(
     judge: FakeJudge | None = None,
     answers: Callable[[Event], Answer | None] = lambda _event: None,
     stop_at: Callable[[Event], bool] = lambda _event: False,
+    limits: dict[str, int] | None = None,
     **more: Any,
 ) -> list[Event]:
     """One turn of the scripted program in that dialect."""
 
     async def whole() -> list[Event]:
-        conversation = await opened(talk(folder, runtime(folder, speaks, scenario, **more), judge))
+        conversation = await opened(talk(folder, runtime(folder, speaks, scenario, **more), judge, **(limits or {})))
         try:
             return await play(conversation, "Do it", answers, stop_at)
         finally:
@@ -105,6 +115,50 @@ def test_a_denied_call_never_runs_and_its_reason_is_told(tmp_path: Path, speaks:
     assert not (tmp_path / "proof.txt").exists()
     assert ended(events).outcome == "finished"
     assert by == "a rule" or "not today" in results(events)[0].text
+
+
+ALLOWED = FakeJudge(Bash=Verdict.ALLOW, Read=Verdict.ALLOW, Edit=Verdict.ALLOW)
+
+
+def answers_limit(scope: Literal["once", "no"]) -> Callable[[Event], Answer | None]:
+    return lambda event: Answer(scope) if isinstance(event, LimitReached) else None
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_at_the_limit_of_steps_nobody_says_go_on_and_the_program_is_stopped(tmp_path: Path, speaks: Speaks) -> None:
+    events = run(tmp_path, speaks, "many", ALLOWED, answers_limit("no"), limits={"max_iterations": 2})
+    assert ended(events).outcome == "turn_limit"
+    assert [each.value for each in events if isinstance(each, LimitReached)] == [2]
+    assert len(results(events)) >= 2, "it cannot be held while somebody is asked"
+    assert_none_left(tmp_path)
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_a_person_may_let_the_program_go_on_for_another_series(tmp_path: Path, speaks: Speaks) -> None:
+    events = run(tmp_path, speaks, "many", ALLOWED, answers_limit("once"), limits={"max_iterations": 2})
+    assert (ended(events).outcome, len(results(events))) == ("finished", 4)
+    assert text(events).endswith("The answer is 42.")
+
+
+def test_a_question_about_the_limit_is_withdrawn_when_the_program_is_done(tmp_path: Path) -> None:
+    events = run(tmp_path, "codex-exec", "many", ALLOWED, limits={"max_iterations": 2})
+    kinds = [type(event).__name__ for event in events]
+    assert (ended(events).outcome, len(results(events))) == ("finished", 4)
+    assert kinds.index("LimitReached") < kinds.index("ApprovalAnswered") < kinds.index("TurnEnded")
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_a_budget_of_calls_ends_the_turn_when_it_is_spent(tmp_path: Path, speaks: Speaks) -> None:
+    events = run(tmp_path, speaks, "many", ALLOWED, limits={"max_tool_calls": 2})
+    done = [each.status for each in results(events)]
+    assert (ended(events).outcome, done[:2]) == ("tool_budget", ["succeeded", "succeeded"])
+    assert speaks not in ASKING or "succeeded" not in done[2:]
+
+
+def test_a_refused_call_that_is_announced_again_is_one_call(tmp_path: Path) -> None:
+    events = run(tmp_path, "acp", "denied_twice", FakeJudge(Bash=Verdict.DENY))
+    assert [each.status for each in results(events)] == ["refused"]
+    assert "ToolCallStarted" not in names(events)
 
 
 def test_a_program_that_cannot_ask_shows_what_it_ran_and_may_only_read_until_it_is_trusted(tmp_path: Path) -> None:

@@ -101,6 +101,62 @@ def call(**told: Any) -> Any:
             id="a search without a folder searches this one",
         ),
         pytest.param(
+            {"kind": "execute", "title": "run_commands", "arguments": {"commands": ["ls", "rm -r x"]}},
+            "Bash",
+            (Need("Bash", "command", "ls"), Need("Bash", "command", "rm -r x")),
+            True,
+            id="of several commands each is judged",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "run_commands", "arguments": {"commands": ["ls", {"run": "rm"}]}},
+            "Bash",
+            (Need("Bash", "command", "ls"),),
+            False,
+            id="a list with something else in it is a part",
+        ),
+        pytest.param(
+            {"kind": "execute", "title": "run_commands", "arguments": {"commands": []}},
+            "Bash",
+            (Need("Bash", "command", "run_commands"),),
+            False,
+            id="no command is none that a rule allows",
+        ),
+        pytest.param(
+            {"kind": "read", "title": "read_files", "arguments": {"files": [{"path": "a"}, {"path": "b"}]}},
+            "Read",
+            (Need("Read", "path", "a"), Need("Read", "path", "b")),
+            True,
+            id="of several files each is judged",
+        ),
+        pytest.param(
+            {"kind": "read", "title": "read_files", "arguments": {"files": [{"path": "a"}, {"uri": "b"}]}},
+            "Read",
+            (Need("Read", "path", "a"),),
+            False,
+            id="a file without a path is a part",
+        ),
+        pytest.param(
+            {
+                "kind": "fetch",
+                "arguments": {"requests": [{"url": "https://a.example/x"}, {"url": "https://b.example"}]},
+            },
+            "WebFetch",
+            (Need("WebFetch", "host", "a.example"), Need("WebFetch", "host", "b.example")),
+            True,
+            id="of several pages each host is judged",
+        ),
+        pytest.param(
+            {
+                "kind": "edit",
+                "title": "apply_patch",
+                "arguments": {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+z"},
+            },
+            "Edit",
+            (Need("Edit", "path", "a.py"), Need("Edit", "path", "b.py")),
+            True,
+            id="a patch names its files",
+        ),
+        pytest.param(
             {"name": "mcp__db__drop", "title": "drop"},
             "mcp__db__drop",
             (Need("mcp__db__drop", "name", "drop"),),
@@ -131,7 +187,8 @@ def test_only_the_shell_that_a_program_adds_is_taken_off(value: Any, command: st
 
 @given(
     st.dictionaries(
-        st.sampled_from(["command", "path", "file_path", "url", "cwd"]), st.text() | st.none() | st.integers()
+        st.sampled_from(["command", "commands", "path", "files", "requests", "input", "file_path", "url", "cwd"]),
+        st.text() | st.none() | st.integers() | st.lists(st.text() | st.dictionaries(st.text(), st.text())),
     ),
     st.text(),
     st.sampled_from(["", "execute", "read", "edit", "fetch", "search", "other"]),

@@ -21,6 +21,7 @@ from tests.e2e.program import ROOT
 
 pytestmark = pytest.mark.real
 
+SERVER = Path(__file__).with_name("fake_server.py")
 PLACES = {
     "claude-code": "claude",
     "codex": "codex",
@@ -30,6 +31,8 @@ PLACES = {
     "kimi": "kimi",
     "vibe": "vibe",
     "hermes": "hermes",
+    "kilo": "kilo",
+    "cline": "cline",
     "claude-acp": "claude-acp",
     "codex-acp": "codex-acp",
 }
@@ -55,10 +58,29 @@ OPENCODE = {
         }
     },
 }
+CLINE = {
+    "version": 1,
+    "lastUsedProvider": "openai-compatible",
+    "modes": {},
+    "providers": {
+        "openai-compatible": {
+            "settings": {
+                "provider": "openai-compatible",
+                "apiKey": "dummy",
+                "model": "fake-model",
+                "baseUrl": "{base}/v1",
+            },
+            "updatedAt": "2026-11-30T00:00:00.000Z",
+            "tokenSource": "manual",
+        }
+    },
+}
 FILES = {
     "codex": {".codex/config.toml": CODEX},
     "codex-acp": {".codex/config.toml": CODEX},
     "opencode": {".config/opencode/opencode.json": json.dumps(OPENCODE)},
+    "kilo": {".config/kilo/kilo.json": json.dumps(OPENCODE)},
+    "cline": {".cline/data/settings/providers.json": json.dumps(CLINE)},
     "gemini": {
         ".gemini/settings.json": '{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},'
         '"general":{{"enableAutoUpdate":false}},"telemetry":{{"enabled":false}}}}'
@@ -101,7 +123,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "log.jsonl"
-    process = subprocess.Popen([sys.executable, str(script), str(port), str(log)], stdout=subprocess.PIPE)
+    argv = [sys.executable, str(SERVER), str(script), str(port), str(log)]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
     yield f"http://127.0.0.1:{port}"
@@ -134,6 +157,9 @@ def maia(programs: Path, server: str, base: Path, name: str, *words: str) -> tup
         "GEMINI_API_KEY": "dummy-gemini-0000",
         "GOOGLE_GEMINI_BASE_URL": server,
         "MISTRAL_API_KEY": "dummy-mistral-0000",
+        "CLINE_API_KEY": "dummy-cline-0000",
+        "CLINE_PROVIDER": "openai-compatible",
+        "CLINE_MODEL": "fake-model",
     }
     command = [
         sys.executable,

@@ -197,11 +197,12 @@ def guard_keys(program: Program, env: Mapping[str, str]) -> None:
 
 def sent_keys(program: Program, env: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """The variables of the keys that it gets, the address each goes to, and what says so. Of some, nobody knows."""
-    from maia.credentials.providers import usual_address
+    from maia.credentials.providers import by_hint, usual_address
 
+    owner = by_hint().get(env.get(program.provider_var, "").strip().lower()) if program.provider_var else None
     base = next((name for name in program.pass_vars if name.endswith("BASE_URL") and env.get(name)), "")
     for name in program.key_vars:
-        url, told = (env[base], base) if base else (usual_address(name), name)
+        url, told = (env[base], base) if base else (owner.base_url if owner else usual_address(name), name)
         if env.get(name) and url:
             yield name, url, told
 

@@ -116,6 +116,8 @@ class Answering:
             hands_for=self._hands_for(),
             price=self.bench.price,
             emit=self.emit,
+            steps=StepLimit(self.config.max_iterations),
+            budget=CallBudget(self.config.max_tool_calls),
         )
 
     def _task(self, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:

@@ -11,6 +11,7 @@ from pathlib import Path
 from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
+    LimitReached,
     Notice,
     ReasoningDelta,
     StepStarted,
@@ -41,6 +42,7 @@ from maia.core.types import (
     Verdict,
 )
 from maia.engine.gate import Gate
+from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.schedule import HandsFor
 from maia.engine.turn import Emit, Price, Shown
 
@@ -58,6 +60,8 @@ class OutsidePorts:
     hands_for: HandsFor
     price: Price
     emit: Emit
+    steps: StepLimit
+    budget: CallBudget
 
 
 async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid) -> TurnEnded:
@@ -114,22 +118,26 @@ class _Desk:
         self._over: set[str] = set()
         self._in_step = False
         self._running: asyncio.Task[ProgramEnd] | None = None
-        self._denied = False
+        self._bound: ProgramEnd | None = None
+        self._going_on: asyncio.Task[None] | None = None
         self.steps = 0
         self.calls = 0
 
     async def work(self) -> ProgramEnd:
-        """Let the program work. A program that does what a rule denies is ended."""
+        """Let the program work. One that reaches a limit is stopped, one that does what a rule denies is ended."""
         self._running = asyncio.create_task(self._p.runtime.turn(self._p.task, self))
         try:
             return await self._running
         except asyncio.CancelledError:
-            if not self._denied:
+            if self._bound is None:
                 return ProgramEnd("stopped")
         except Exception as error:  # a defect of a driver must not lose what was said
             return ProgramEnd("failed", failure=Failure("other", self._p.runtime.name, provider_text=repr(error)))
-        await self._p.runtime.aclose()
-        return ProgramEnd("failed", failure=Failure("rejected", self._p.runtime.name, code="denied_call"))
+        finally:
+            await self._withdraw()
+        if self._bound.failure is not None:
+            await self._p.runtime.aclose()
+        return self._bound
 
     # The port `Desk`
 
@@ -154,6 +162,13 @@ class _Desk:
     async def permit(self, call: ProgramCall) -> Permit:
         self._announce(call)
         call_id = call.call.call_id
+        if self._going_on is not None:
+            await asyncio.wait({self._going_on})
+        if not self._p.budget.take():
+            words = self._p.gate.say("turn.tool_budget", limit=self._p.budget.size)
+            self._finish(call_id, "skipped", words, ())
+            self._stop(ProgramEnd("tool_budget"))
+            return Permit(False, words)
         gate = self._p.gate if call.is_whole else replace(self._p.gate, judge=_AtLeastAsk(self._p.gate.judge))
         hands = self._p.hands_for(call_id, lambda _text: None)
         refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
@@ -168,21 +183,50 @@ class _Desk:
     def _runs_unasked(self, call: ProgramCall) -> None:
         if call.call.call_id in self._over:
             return
+        is_asked = call.call.call_id in self._rows
         self._announce(call)
         decision = self._p.gate.judge.decide(call.needs)
-        if decision.verdict is Verdict.DENY and not self._denied:
-            self._denied = True
+        if decision.verdict is Verdict.DENY and self._bound is None:
             values = {"program": self._p.runtime.name, "tool": call.call.name, "call": call.preview}
             self._p.emit(Notice("fail", "runtime.denied_call", values))
-            if self._running is not None:
-                self._running.cancel()
+            self._stop(ProgramEnd("failed", failure=Failure("rejected", self._p.runtime.name, code="denied_call")))
+        if not is_asked and not self._p.budget.take():
+            self._stop(ProgramEnd("tool_budget"))
         self._start(call.call.call_id)
 
+    def _stop(self, end: ProgramEnd) -> None:
+        """End the turn so; the first reason counts."""
+        if self._bound is None and self._running is not None:
+            self._bound = end
+            self._running.cancel()
+
     def _step(self) -> None:
-        if not self._in_step:
-            self._in_step = True
-            self.steps += 1
-            self._p.emit(StepStarted(self.steps))
+        """A program cannot be held between two steps: while a person is asked whether it may go on, it does."""
+        if self._in_step:
+            return
+        self._in_step = True
+        self.steps += 1
+        self._p.emit(StepStarted(self.steps))
+        if self.calls and self._p.budget.spent:
+            self._stop(ProgramEnd("tool_budget"))
+        elif self._p.steps.reached(self.steps - 1) and self._going_on is None and self._bound is None:
+            self._going_on = asyncio.create_task(self._goes_on())
+
+    async def _withdraw(self) -> None:
+        """A question that is still open when the turn is over needs no answer any more."""
+        if self._going_on is not None:
+            self._going_on.cancel()
+            await asyncio.wait({self._going_on})
+
+    async def _goes_on(self) -> None:
+        approvals = self._p.gate.approvals
+        question = LimitReached(approvals.new_id(), "turns", self._p.steps.granted)
+        answered = await approvals.ask(question, self._p.emit)
+        self._going_on = None
+        if answered.answer.scope == "no":
+            self._stop(ProgramEnd("turn_limit"))
+        else:
+            self._p.steps.extend()
 
     def _announce(self, call: ProgramCall) -> None:
         """The model's answer up to this call: what it said, and the call."""

@@ -218,6 +218,8 @@ class AcpRuntime:
             permit = await turn.desk.permit(turn.fold.asked(table(params.get("toolCall"))))
         except asyncio.CancelledError:
             return cancelled  # the turn is over; the agent still gets its answer
+        if not permit.allowed:
+            turn.fold.refused(table(params.get("toolCall")))
         kinds = ("allow_once",) if permit.allowed else ("reject_once", "reject_always")
         options = rows(params.get("options"))
         chosen = next(

@@ -27,12 +27,14 @@ class _Call:
     fields: JsonObject = field(default_factory=dict[str, JsonValue])
     is_told: bool = False
     is_over: bool = False
+    is_refused: bool = False
     printed: str = ""
     streamed: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
 class Fold:
-    """One turn. `take` each `session/update`, `asked` for each permission request; then `usage` and `cost`.
+    """One turn. `take` each `session/update`, `asked` for each permission request, `refused` where the answer is no;
+    then `usage` and `cost`.
 
     Some agents call a call in progress before they ask about it (OpenCode, Vibe): of one that asks, a call counts as
     running once it printed something.
@@ -91,12 +93,17 @@ class Fold:
         """Dollars of this turn: agents tell the sum of the session."""
         return cost_since(self.cost_total, self._cost_before)
 
+    def refused(self, update: JsonObject) -> None:
+        """The call that was asked about may not run."""
+        if (known := self._calls.get(text(update.get("toolCallId")))) is not None:
+            known.is_refused = True
+
     # Inside
 
     def _known(self, update: JsonObject) -> _Call:
         call_id = text(update.get("toolCallId"))
         known = self._calls.get(call_id)
-        if known is None or (known.is_over and update.get("sessionUpdate") == "tool_call"):
+        if known is None or _is_another(known, update):
             shown = call_id if known is None else f"{call_id}#{len(self._calls)}"
             known = self._calls[call_id] = _Call(shown)
         for name, value in update.items():
@@ -205,6 +212,14 @@ class Fold:
         if told:
             one = usage_of(told)
             self._counted = one if self._counted is None else self._counted + one
+
+
+def _is_another(known: _Call, update: JsonObject) -> bool:
+    """Whether this is a new call under the id of one that is over. A refused one may be announced again (Cline)."""
+    if not known.is_over or update.get("sessionUpdate") != "tool_call":
+        return False
+    is_same = table(update.get("rawInput")) == table(known.fields.get("rawInput"))
+    return not (known.is_refused and is_same)
 
 
 def _tool_name(fields: JsonObject) -> str:

@@ -79,6 +79,9 @@ _SHELLS: Final = ("bash", "sh", "zsh")
 _FOLDERS: Final = ("cwd", "workdir", "directory", "dir", "working_directory")
 _NO_NEED: Final = ("TodoWrite", "Think", "Plan")
 _CUT: Final = "…"
+_PATCHED: Final = r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$"
+"""The files that a patch of OpenAI's form names."""
+
 _NAMED: Final = r"^(?:bash|shell|terminal): "
 """Before the command in the title of some (Hermes, Vibe)."""
 
@@ -105,19 +108,25 @@ def ours_of(told: Told, own: Mapping[str, str]) -> str:
 
 
 def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
-    """The call under our names. It is whole only where everything that the rules look at is known."""
+    """The call under our names. It is whole only where everything that the rules look at is known.
+
+    Some tools do several things in one call (Cline): each of them is judged.
+    """
     ours = ours_of(told, own)
     arguments = _arguments(ours, told)
     match ours:
+        case "Bash" if isinstance(commands := arguments.get("commands"), list):
+            return _commands(told, arguments, cast("list[Any]", commands))
         case "Bash":
             return _command(told, arguments, folder)
         case "Read" | "Write" | "Edit" | "Glob" | "Grep":
             return _on_paths(ours, told, arguments, folder)
         case "WebFetch":
-            url = str(arguments.get("url", ""))
-            host = _host(url)
-            need = Need(ours, "host", host)
-            return _call(ours, told, arguments, (need,), url, is_whole=bool(host))
+            urls = [str(arguments.get("url", "")), *_each(arguments.get("requests"), "url")]
+            urls = [url for url in urls if url]
+            hosts = [_host(url) for url in urls]
+            needs = tuple(Need(ours, "host", host) for host in dict.fromkeys(hosts)) or (Need(ours, "host", ""),)
+            return _call(ours, told, arguments, needs, ", ".join(urls), is_whole=bool(hosts) and all(hosts))
         case _:
             kind = "none" if ours in _NO_NEED else "name"
             shown = told.title or told.name
@@ -151,6 +160,20 @@ def _arguments(ours: str, told: Told) -> JsonObject:
                 renamed[name] = given.pop(other)
                 break
     return {**renamed, **given}
+
+
+def _commands(told: Told, arguments: JsonObject, commands: list[Any]) -> ProgramCall:
+    """Several whole command lines in one call."""
+    texts = [command for command in commands if isinstance(command, str) and command.strip()]
+    needs = tuple(Need("Bash", "command", text) for text in texts) or (Need("Bash", "command", told.title),)
+    is_whole = bool(texts) and len(texts) == len(commands)
+    return _call("Bash", told, arguments, needs, "\n".join(texts) or told.title, is_whole=is_whole)
+
+
+def _each(value: JsonValue, name: str) -> list[str]:
+    """That member of each object of a list, empty where one lacks it."""
+    members = cast("list[Any]", value) if isinstance(value, list) else []
+    return [str(cast(JsonObject, each).get(name, "")) if isinstance(each, dict) else "" for each in members]
 
 
 def _command(told: Told, arguments: JsonObject, folder: Path) -> ProgramCall:
@@ -192,7 +215,9 @@ def _on_paths(ours: str, told: Told, arguments: JsonObject, folder: Path) -> Pro
     argument = "path" if ours in ("Glob", "Grep") else "file_path"
     given = arguments.get(argument)
     named = [str(path) for path in cast("list[Any]", given)] if isinstance(given, list) else [str(given or "")]
-    paths = [path for path in (*named, *told.paths, *(diff.path for diff in told.diffs)) if path]
+    several = _each(arguments.get("files"), "path")
+    patched = re.findall(_PATCHED, str(arguments.get("input", "")), re.MULTILINE)
+    paths = [path for path in (*named, *several, *patched, *told.paths, *(diff.path for diff in told.diffs)) if path]
     if not paths and argument == "path":
         paths = [str(folder)]
     if ours == "Edit" and told.diffs and not told.diffs[0].before and "old_string" not in arguments:
@@ -201,7 +226,8 @@ def _on_paths(ours: str, told: Told, arguments: JsonObject, folder: Path) -> Pro
         arguments = {argument: paths[0], **arguments}
     needs = tuple(Need(ours, "path", path) for path in dict.fromkeys(paths)) or (Need(ours, "name", told.title),)
     shown = str(arguments.get("pattern") or "") or ", ".join(dict.fromkeys(paths)) or told.title
-    return _call(ours, told, arguments, needs, shown, blocks=_blocks(told, arguments, paths), is_whole=bool(paths))
+    is_whole = bool(paths) and all(several)
+    return _call(ours, told, arguments, needs, shown, blocks=_blocks(told, arguments, paths), is_whole=is_whole)
 
 
 def _blocks(told: Told, arguments: JsonObject, paths: Sequence[str]) -> tuple[Block, ...]:

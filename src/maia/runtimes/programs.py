@@ -24,7 +24,8 @@ class Program:
     """One row. `command` is looked for on PATH; `arguments` make it speak; `{home}` stands for its own home.
 
     `home_vars` name its folders; `set_vars` keep it quiet (no update, no telemetry, nothing downloaded) and make it
-    ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones.
+    ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
+    `provider_var` names whose key that is, where the key's variable is the program's own.
     `ask_mode` is the mode of its session in which it asks before it acts, where another one is its default. `tools`
     are names of its tools that the common table does not know. `title_is_command` says that the title of a shell call
     is the whole command. `logins` are files in its home that show that somebody signed in. `asks` False: it cannot
@@ -42,6 +43,7 @@ class Program:
     set_vars: Mapping[str, str] = field(default_factory=dict[str, str])
     key_vars: tuple[str, ...] = ()
     pass_vars: tuple[str, ...] = ()
+    provider_var: str = ""
     model_var: str = ""
     ask_mode: str = ""
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -58,6 +60,12 @@ _CLAUDE_QUIET: Final = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "IS_SANDBOX": "1",
+}
+_XDG: Final = {
+    "XDG_CONFIG_HOME": "{home}/.config",
+    "XDG_DATA_HOME": "{home}/.local/share",
+    "XDG_CACHE_HOME": "{home}/.cache",
+    "XDG_STATE_HOME": "{home}/.local/state",
 }
 _CLAUDE_KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _CLAUDE_PASS: Final = ("ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL")
@@ -97,12 +105,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "opencode",
         "1.18.33",
         arguments=("acp",),
-        home_vars={
-            "XDG_CONFIG_HOME": "{home}/.config",
-            "XDG_DATA_HOME": "{home}/.local/share",
-            "XDG_CACHE_HOME": "{home}/.cache",
-            "XDG_STATE_HOME": "{home}/.local/state",
-        },
+        home_vars=_XDG,
         set_vars={
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
@@ -183,6 +186,42 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         asks=False,
         sums_usage=True,
         install="uv tool install 'hermes-agent[acp]'",
+    ),
+    Program(
+        "kilo",
+        "Kilo Code",
+        "acp",
+        "kilo",
+        "7.7.7",
+        arguments=("acp",),
+        home_vars=_XDG,
+        set_vars={
+            "KILO_DISABLE_AUTOUPDATE": "1",
+            "KILO_DISABLE_MODELS_FETCH": "1",
+            "KILO_DISABLE_LSP_DOWNLOAD": "1",
+            "KILO_DISABLE_DEFAULT_PLUGINS": "1",
+            "KILO_DISABLE_SESSION_INGEST": "1",
+            "KILO_DISABLE_SHARE": "1",
+            "KILO_PERMISSION": '{"edit":"ask","bash":"ask","webfetch":"ask"}',
+        },
+        key_vars=("KILO_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"),
+        logins=(".local/share/kilo/auth.json", ".config/kilo/kilo.json"),
+        install="npm install -g @kilocode/cli",
+    ),
+    Program(
+        "cline",
+        "Cline",
+        "acp",
+        "cline",
+        "3.0.65",
+        arguments=("--acp", "--auto-approve", "false"),
+        set_vars={"CLINE_NO_AUTO_UPDATE": "1", "CLINE_NO_INTERACTIVE": "1"},
+        key_vars=("CLINE_API_KEY",),
+        pass_vars=("CLINE_PROVIDER", "CLINE_MODEL"),
+        provider_var="CLINE_PROVIDER",
+        model_var="CLINE_MODEL",
+        logins=(".cline/data/settings/providers.json",),
+        install="npm install -g cline",
     ),
     Program(
         "claude-acp",
