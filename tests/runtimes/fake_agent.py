@@ -3,7 +3,8 @@
 Scenarios: text, tool, denied, denied_twice, many (four calls, one after the other), plan, two (calls at once),
 cancelled (waits for ever in the turn), stubborn (ignores that it is told to stop), crashed, hung, garbage,
 half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
-key), auth, resumed.
+key), auth, resumed, old (of the protocol), update (says that there is one), asks_update (and waits for an answer),
+endless (says more and more), edits (two files, asked about).
 """
 
 import json
@@ -64,6 +65,10 @@ def before_the_answer(say):
                 file.write(str(child.pid))
             say("I left ")
             wait_for_ever()
+        case "endless":
+            while True:
+                say("more ")
+                time.sleep(0.01)
         case "secret":
             say("My key is " + os.environ.get("FAKE_API_KEY", "nothing"))
         case _:
@@ -127,6 +132,17 @@ class Acp:
                 for number in range(4):
                     self.say(f"Step {number}. ")
                     self.tool(f"c{number}")
+            case "edits":
+                for call_id, path, content in (("e1", "notes.txt", "new\n"), ("e2", "made/more.txt", "more\n")):
+                    given = {"path": path, "content": content}
+                    update = {"toolCallId": call_id, "title": "Edit", "kind": "edit", "rawInput": given}
+                    self.update(sessionUpdate="tool_call", status="pending", **update)
+                    options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+                    self.call("session/request_permission", toolCall={"toolCallId": call_id}, options=options)
+                    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+                    with open(path, "w") as file:
+                        file.write(content)
+                    self.update(sessionUpdate="tool_call_update", toolCallId=call_id, status="completed")
             case "two":
                 for call_id in ("c1", "c2"):
                     self.update(
@@ -176,7 +192,9 @@ class Acp:
             message = read()
             match message.get("method"):
                 case "initialize":
-                    self.reply(message, {"protocolVersion": 1, "agentCapabilities": {}})
+                    version = 0 if SCENARIO == "old" else 1
+                    info = {"name": "fake", "version": "1.2.3"}
+                    self.reply(message, {"protocolVersion": version, "agentCapabilities": {}, "agentInfo": info})
                 case "session/new" if SCENARIO == "auth":
                     error = {"code": -32000, "message": "Authentication required"}
                     out({"jsonrpc": "2.0", "id": message["id"], "error": error})
@@ -310,4 +328,9 @@ class Codex:
         out({"type": "turn.completed", **({} if SCENARIO == "no_usage" else {"usage": usage})})
 
 
+if SCENARIO == "update":
+    print("A new version 99.0.0 is available! Run: npm install -g fake-agent", flush=True)
+if SCENARIO == "asks_update":
+    print("Update now? [Y/n] ", end="", flush=True)
+    wait_for_ever()
 {"acp": Acp, "claude-code": Claude, "codex-exec": Codex}[DIALECT]().serve()

@@ -198,6 +198,12 @@ def test_calls_that_overlap_are_one_step_and_each_has_its_result(tmp_path: Path,
     )
 
 
+def test_what_a_program_changed_without_asking_is_told_as_not_to_be_undone(tmp_path: Path) -> None:
+    events = run(tmp_path, "codex-exec", "two", ALLOWED)
+    assert notices(events).count("runtime.no_undo") == 1
+    assert "runtime.no_undo" not in notices(run(tmp_path, "acp", "tool", FakeJudge(Bash=Verdict.ALLOW)))
+
+
 @pytest.mark.parametrize("speaks", DIALECTS)
 def test_a_plan_is_our_task_list_and_needs_no_permission(tmp_path: Path, speaks: Speaks) -> None:
     events = run(tmp_path, speaks, "plan", FakeJudge(TodoWrite=Verdict.ALLOW))
@@ -238,6 +244,40 @@ def test_silence_is_bounded_and_ends_the_program(tmp_path: Path, speaks: Speaks)
     assert failure is not None
     assert (failure.kind, notices(events)[-1]) == ("timeout", "runtime.hung")
     assert_none_left(tmp_path)
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_a_program_that_never_ends_is_ended_by_a_stop(tmp_path: Path, speaks: Speaks) -> None:
+    said: list[Event] = []
+
+    def enough(event: Event) -> bool:
+        said.extend([event] if isinstance(event, TextDelta) else [])
+        return len(said) == 5
+
+    events = run(tmp_path, speaks, "endless", stop_at=enough)
+    assert (ended(events).outcome, text(events).split()[:2]) == ("stopped", ["more", "more"])
+    assert_none_left(tmp_path)
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_news_of_an_update_are_no_answer_and_harm_nothing(tmp_path: Path, speaks: Speaks) -> None:
+    events = run(tmp_path, speaks, "update")
+    assert (ended(events).outcome, text(events)) == ("finished", "The answer is 42.")
+
+
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_a_program_that_waits_for_an_answer_about_its_update_is_ended(tmp_path: Path, speaks: Speaks) -> None:
+    events = run(tmp_path, speaks, "asks_update", patience=Patience(start=0.8, idle=0.8, tool=20, cancel=0.3))
+    failure = ended(events).failure
+    assert failure is not None
+    assert (failure.kind, notices(events)[-1]) == ("timeout", "runtime.hung")
+    assert_none_left(tmp_path)
+
+
+def test_a_program_of_another_protocol_says_which(tmp_path: Path) -> None:
+    events = run(tmp_path, "acp", "old")
+    told = next(event for event in events if isinstance(event, Notice) and event.key == "runtime.protocol")
+    assert (ended(events).outcome, told.values) == ("failed", {"program": "Fake Agent", "version": "0", "ours": 1})
 
 
 @pytest.mark.parametrize("speaks", DIALECTS)

@@ -9,6 +9,7 @@ import pytest
 
 from maia.app.runtimes import guard_keys, without_blocked
 from maia.core.errors import UsageProblem
+from maia.runtimes.probe import is_older
 from maia.runtimes.programs import BY_NAME
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall
@@ -28,14 +29,13 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def install(place: Place, scenario: str, command: str = "qwen") -> None:
+def install(place: Place, scenario: str, command: str = "qwen", version: str = "9.8.7") -> None:
     """The scripted program in the place of a real one on the PATH."""
     folder = place.base / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / command
-    program.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo "qwen 9.8.7" && exit\nexec {PYTHON} {AGENT} acp {scenario}\n', "utf-8"
-    )
+    says = f'[ "$1" = --version ] && echo "qwen {version}" && exit'
+    program.write_text(f"#!/bin/sh\n{says}\nexec {PYTHON} {AGENT} acp {scenario}\n", "utf-8")
     program.chmod(0o755)
     place.env["PATH"] = f"{folder}:{os.environ['PATH']}"
 
@@ -88,6 +88,39 @@ def test_doctor_tells_version_and_access_of_what_is_there(place: Place) -> None:
     assert "qwen agent program" in maia(place, "text", "doctor", "--lang", "en").out
 
 
+def test_doctor_tells_an_older_program_and_one_that_says_its_version_only_when_greeted(place: Place) -> None:
+    install(place, "text", version="0.3.9")
+    install(place, "text", "claude-agent-acp")
+    rows = json.loads(place.run("doctor", "--json", "--lang", "en").out)
+    found = {row["endpoint"]: row for row in rows if row["check"] == "runtime"}
+    assert (found["qwen"]["state"], found["qwen"]["reason"]) == ("warn", "runtime.older")
+    assert "npm install -g @qwen-code/qwen-code" in found["qwen"]["words"]
+    assert (found["claude-acp"]["state"], found["claude-acp"]["values"]["version"]) == ("ok", "1.2.3")
+
+
+def test_a_program_that_is_not_signed_in_says_how(place: Place) -> None:
+    ran = maia(place, "auth", "--runtime", "qwen", "-p", "hi", "--lang", "en")
+    said = " ".join(ran.err.split())
+    assert ran.code == 1
+    assert "it needs a key (OPENAI_API_KEY) or a sign-in in its own home" in said
+    assert "sign in once with HOME=" in said
+
+
+@pytest.mark.parametrize(
+    ("version", "than", "older"),
+    [
+        ("0.23.9", "0.24.4", True),
+        ("0.24.0", "0.24.4", False),
+        ("1.0.0", "0.24.4", False),
+        ("1.9.9", "2.1.332", True),
+        ("2.0.1", "2.1.332", False),
+        ("2", "2.1", False),
+    ],
+)
+def test_only_an_older_series_counts_as_older(version: str, than: str, older: bool) -> None:
+    assert is_older(version, than) is older
+
+
 @needs_tmux
 @pytest.mark.parametrize(("lang", "yes"), [("fr", "o"), ("en", "y")])
 def test_in_the_terminal_a_person_answers_the_question_of_a_program(place: Place, lang: str, yes: str) -> None:
@@ -103,6 +136,26 @@ def test_in_the_terminal_a_person_answers_the_question_of_a_program(place: Place
         term.until({"fr": "Écrivez une demande", "en": "Write a request"}[lang])
         send(term, "/exit")
         term.until("code 0")
+
+
+@needs_tmux
+def test_what_a_program_asked_to_change_can_be_undone_and_done_again(place: Place) -> None:
+    notes, made = place.folder / "notes.txt", place.folder / "made" / "more.txt"
+    notes.write_text("old\n")
+    install(place, "edits")
+    with terminal(place, "--runtime", "qwen", "--allow", "Edit", "--allow", "Write") as term:
+        term.until("Write a request")
+        send(term, "Do it")
+        term.until("The answer is 42.")
+        assert (notes.read_text(), made.read_text()) == ("new\n", "more\n")
+        term.until("Write a request")
+        send(term, "/undo ")
+        term.until("notes.txt")
+        term.until(lambda _rows: notes.read_text() == "old\n" and not made.exists())
+        send(term, "/redo ")
+        term.until(lambda _rows: notes.read_text() == "new\n" and made.exists())
+        send(term, "/diff ")
+        term.until("+ 1 │ new")
 
 
 def test_a_key_of_one_company_never_goes_to_the_host_of_another() -> None:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,8 +137,31 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.stdout.close()
 
 
-def maia(programs: Path, server: str, base: Path, name: str, *words: str) -> tuple[list[dict[str, object]], Path]:
-    """One headless run of maia with that program; its events, and the folder it worked in."""
+@dataclass(frozen=True)
+class Prepared:
+    """One headless run of maia with a real program, ready to start in a folder of its own."""
+
+    argv: list[str]
+    folder: Path
+    env: dict[str, str]
+
+    def run(self) -> list[dict[str, Any]]:
+        """Its events."""
+        ran = subprocess.run(
+            self.argv,
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=240,
+            check=False,
+        )
+        events = [json.loads(line) for line in ran.stdout.splitlines()]
+        assert events, ran.stderr
+        return events
+
+
+def prepared(programs: Path, server: str, base: Path, name: str, prompt: str, *words: str) -> Prepared:
     place, folder, home = programs / PLACES[name], base / "work", base / "home"
     if not place.is_dir():
         pytest.skip(f"{name} is not installed there")
@@ -161,23 +188,80 @@ def maia(programs: Path, server: str, base: Path, name: str, *words: str) -> tup
         "CLINE_PROVIDER": "openai-compatible",
         "CLINE_MODEL": "fake-model",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "maia",
-        "--runtime",
-        name,
-        "-p",
-        "USETOOL please",
-        "--output-format",
-        "stream-json",
-    ]
-    ran = subprocess.run(
-        [*command, *words], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=240, check=False
+    maia = [sys.executable, "-m", "maia", "--runtime", name, "-p", prompt, "--output-format", "stream-json"]
+    return Prepared([*maia, *words], folder, env)
+
+
+def maia(programs: Path, server: str, base: Path, name: str, *words: str) -> tuple[list[dict[str, Any]], Path]:
+    """One run in which the model calls a tool; its events, and the folder it worked in."""
+    ready = prepared(programs, server, base, name, "USETOOL please", *words)
+    return ready.run(), ready.folder
+
+
+def started(ready: Prepared) -> tuple[subprocess.Popen[str], list[dict[str, Any]]]:
+    """A run whose model is slow, once the turn has begun and the program is there."""
+    process = subprocess.Popen(
+        ready.argv, cwd=ready.folder, env=ready.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     )
-    events = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert events, ran.stderr
-    return events, folder
+    assert process.stdout is not None
+    events: list[dict[str, Any]] = []
+    while not events or events[-1]["type"] != "UserSaid":
+        events.append(json.loads(process.stdout.readline()))
+    time.sleep(10)  # until the program has started and asks its model
+    return process, events
+
+
+def rest(process: subprocess.Popen[str], events: list[dict[str, Any]]) -> dict[str, Any]:
+    """The last event."""
+    out, _ = process.communicate(timeout=120)
+    events += [json.loads(line) for line in out.splitlines()]
+    return events[-1]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_real_program_answers(programs: Path, server: str, tmp_path: Path, name: str) -> None:
+    ready = prepared(programs, server, tmp_path, name, "Say something")
+    ended = ready.run()[-1]
+    assert (ended["outcome"], ended["text"]) == ("finished", "FAKE-ANSWER: the answer is 42."), ended
+    print(name, "usage", ended["usage"], "cost", ended["cost"])
+    _none_left(ready.folder)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_real_program_is_stopped_with_its_tree(programs: Path, server: str, tmp_path: Path, name: str) -> None:
+    ready = prepared(programs, server, tmp_path, name, "Answer SLOWLY")
+    process, events = started(ready)
+    process.send_signal(signal.SIGINT)
+    ended = rest(process, events)
+    assert (ended["outcome"], process.returncode) == ("stopped", 130), ended
+    _none_left(ready.folder)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_real_program_that_is_killed_is_told_as_crashed(
+    programs: Path, server: str, tmp_path: Path, name: str
+) -> None:
+    ready = prepared(programs, server, tmp_path, name, "Answer SLOWLY")
+    process, events = started(ready)
+    for pid in (int(pid) for pid in os.listdir("/proc") if pid.isdigit()):
+        if pid != process.pid and _works_in(str(pid), ready.folder):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    ended = rest(process, events)
+    assert ended["outcome"] == "failed", ended
+    assert [event["key"] for event in events if event["type"] == "Notice"][-1] == "runtime.crashed"
+    _none_left(ready.folder)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_refused_key_of_a_real_program_is_told(programs: Path, server: str, tmp_path: Path, name: str) -> None:
+    ready = prepared(programs, server, tmp_path, name, "REFUSEKEY")
+    ended = ready.run()[-1]
+    print(name, "refused key:", ended["outcome"], ended["failure"], ended["text"][:200])
+    said = f"{ended['failure']} {ended['text']}"
+    assert ended["outcome"] == "failed" or "401" in said or "api key" in said.lower(), ended
+    assert "dummy-" not in json.dumps(ended)
+    _none_left(ready.folder)
 
 
 @pytest.mark.parametrize("name", BY_NAME)

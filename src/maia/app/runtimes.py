@@ -13,14 +13,14 @@ from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
 from maia.core.runtime import OWN_MODEL, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
 from maia.core.secret import Secret
-from maia.core.types import ChosenBy, Cost, Effort, Reason, Usage
+from maia.core.types import ChosenBy, Cost, Effort, JsonObject, Reason, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
 from maia.launch import Folders
 from maia.runtimes.environment import start_of
 from maia.runtimes.open import open_runtime
-from maia.runtimes.probe import version_of
+from maia.runtimes.probe import greeted_version, is_older, version_of
 from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places, named_places, temporary_folders
@@ -109,11 +109,12 @@ class ProgramModels:
 
 
 class ExplainingRuntime:
-    """A program whose refused key is explained by its shape and by where the program sends it."""
+    """A program whose refusal by its server is explained: by its key's shape and address, else by how one signs in."""
 
-    def __init__(self, runtime: Runtime, program: Program, env: Mapping[str, str]) -> None:
+    def __init__(self, runtime: Runtime, program: Program, home: Path, env: Mapping[str, str]) -> None:
         self._runtime = runtime
         self._program = program
+        self._home = home
         self._env = env
 
     @property
@@ -130,7 +131,8 @@ class ExplainingRuntime:
             failure = explained_key(end.failure, Secret(self._env[name]), url, name)
             if failure.why is not None:
                 return replace(end, failure=failure)
-        return end
+        why = Reason("runtime.not_signed_in", access_values(self._program, self._home))
+        return replace(end, failure=replace(end.failure, why=why))
 
     async def aclose(self) -> None:
         await self._runtime.aclose()
@@ -160,7 +162,7 @@ def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | Non
         env=env,
         version=__version__,
     )
-    return ProgramModels(program, ExplainingRuntime(runtime, program, env), model, notices)
+    return ProgramModels(program, ExplainingRuntime(runtime, program, yard.home(program), env), model, notices)
 
 
 def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:
@@ -236,16 +238,20 @@ async def _check(program: Program, path: Path, yard: Yard, env: Mapping[str, str
     home = yard.home(program)
     values = {"program": program.title, "path": yard.folders.shown(path)}
     try:
-        start = start_of(program, path, program.version_arguments, folder=yard.folders.launch, home=home, env=env)
-        version = await version_of(PipedPrograms(yard.wall).start, _without_keys(start))
+        ask, arguments = version_of, program.version_arguments
+        if not arguments:
+            ask, arguments = greeted_version, program.arguments
+        start = start_of(program, path, arguments, folder=yard.folders.launch, home=home, env=env)
+        version = await ask(PipedPrograms(yard.wall).start, _without_keys(start))
     except MaiaError as problem:
         return [Finding(program.name, "runtime", "warn", Reason(problem.key, problem.values))]
     except OSError as problem:
         return [Finding(program.name, "runtime", "warn", Reason("runtime.home", {"problem": system_words(problem)}))]
     if version is None:
         return [Finding(program.name, "runtime", "warn", Reason("runtime.no_version", values))]
-    found = Reason("runtime.found", {**values, "version": version, "tried": program.tried})
-    return [Finding(program.name, "runtime", "ok", found), *_access(program, home, env)]
+    values |= {"version": version, "tried": program.tried, "install": program.install}
+    state, key = ("warn", "runtime.older") if is_older(version, program.tried) else ("ok", "runtime.found")
+    return [Finding(program.name, "runtime", state, Reason(key, values)), *_access(program, home, env)]
 
 
 def _without_keys(start: ProgramStart) -> ProgramStart:
@@ -261,5 +267,9 @@ def _access(program: Program, home: Path, env: Mapping[str, str]) -> Iterator[Fi
     if keys or files:
         yield Finding(program.name, "access", "ok", Reason("runtime.access", {"by": (keys or files)[0]}))
     else:
-        values = {"program": program.title, "keys": ", ".join(program.key_vars), "home": str(home)}
-        yield Finding(program.name, "access", "warn", Reason("runtime.no_access", values))
+        yield Finding(program.name, "access", "warn", Reason("runtime.no_access", access_values(program, home)))
+
+
+def access_values(program: Program, home: Path) -> JsonObject:
+    """What a person needs to know to give it access."""
+    return {"program": program.title, "keys": ", ".join(program.key_vars), "home": str(home)}

@@ -43,6 +43,7 @@ from maia.core.types import (
 )
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, StepLimit
+from maia.engine.programfiles import Before, before, changes_files, record
 from maia.engine.schedule import HandsFor
 from maia.engine.turn import Emit, Price, Shown
 
@@ -102,6 +103,8 @@ class _Row:
 
     asked: ProgramCall
     began: float | None = None
+    files: tuple[Before, ...] = ()
+    was_asked: bool = False
     printed: list[str] = field(default_factory=list[str])
 
 
@@ -120,6 +123,7 @@ class _Desk:
         self._running: asyncio.Task[ProgramEnd] | None = None
         self._bound: ProgramEnd | None = None
         self._going_on: asyncio.Task[None] | None = None
+        self._told_no_undo = False
         self.steps = 0
         self.calls = 0
 
@@ -175,6 +179,8 @@ class _Desk:
         if refusal is not None:
             self._finish(call_id, "refused", refusal.text, ())
             return Permit(False, refusal.text)
+        row = self._rows[call_id]
+        row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
         self._start(call_id)
         return Permit(True)
 
@@ -257,11 +263,20 @@ class _Desk:
         if not self._rows and (parts := self._shown.parts()):
             self._answered(parts)
         self._over.add(call_id)
+        self._recorded(call_id, row)
         self._in_step = bool(self._rows)
         duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
         shown = cut_middle(text, _KEPT_CHARS).text
         name = row.asked.call.name
         self._p.emit(ToolCallFinished(call_id, name, status, shown, blocks=blocks, duration=duration))
+
+    def _recorded(self, call_id: str, row: _Row) -> None:
+        """Keep what the call changed for `/undo`; of a program that did not ask, nobody knows what was there before."""
+        if row.files:
+            record(self._p.hands_for(call_id, lambda _text: None).changes, call_id, row.files)
+        elif row.began is not None and not row.was_asked and changes_files(row.asked) and not self._told_no_undo:
+            self._told_no_undo = True
+            self._p.emit(Notice("info", "runtime.no_undo", {"program": self._p.runtime.name}))
 
     def close(self, end: ProgramEnd, cost: Cost) -> None:
         """End what is open, and say what the turn used."""

@@ -21,7 +21,8 @@ Speaks: TypeAlias = Literal["acp", "claude-code", "codex-exec"]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One row. `command` is looked for on PATH; `arguments` make it speak; `{home}` stands for its own home.
+    """One row. `command` is looked for on PATH; `arguments` make it speak; `{home}` stands for its own home. One
+    without `version_arguments` tells its version only when it is greeted.
 
     `home_vars` name its folders; `set_vars` keep it quiet (no update, no telemetry, nothing downloaded) and make it
     ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
@@ -229,6 +230,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "acp",
         "claude-agent-acp",
         "0.23.1",
+        version_arguments=(),
         home_vars={"CLAUDE_CONFIG_DIR": "{home}/.claude"},
         set_vars=_CLAUDE_QUIET,
         key_vars=_CLAUDE_KEYS,
@@ -243,6 +245,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "acp",
         "codex-acp",
         "0.16.0",
+        version_arguments=(),
         home_vars={"CODEX_HOME": "{home}/.codex"},
         key_vars=("CODEX_API_KEY", "OPENAI_API_KEY"),
         pass_vars=("OPENAI_BASE_URL",),
