@@ -44,10 +44,14 @@ def host_name(host: str) -> str:
 def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
     """Whether another site sent this request. Header names are in lower case.
 
-    `same-site` is foreign, too: other programs on this machine are other ports of one site. Only opening a page by a
-    link or the address line may come from elsewhere; the cookie then stays at home (`SameSite=Strict`).
+    A page of ours keeps its address to itself (`Referrer-Policy: no-referrer`) and sends a form with the origin `null`;
+    then only a browser's word `same-origin` counts. `same-site` is foreign, too: other programs on this machine are
+    other ports of one site. Only opening a page by a link or the address line may come from elsewhere; the cookie then
+    stays at home (`SameSite=Strict`).
     """
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin == "null":
+        return site != "same-origin"
     if origin is not None and not _is_own(origin, headers.get("host", "")):
         return True
     if site in (None, "same-origin", "none"):

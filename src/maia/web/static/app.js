@@ -28,6 +28,7 @@ if (zone && !document.cookie.includes(`maia-zone=${zone}`)) {
 for (const form of document.querySelectorAll("[data-composer]")) {
   const place = form.dataset.composer;
   const box = form.querySelector("textarea");
+  if (place !== "new" && !stream.querySelector("article")) box.focus();
   const refusal = document.getElementById("refusal");
   const draft = `maia-draft-${place}`;
   box.value ||= sessionStorage.getItem(draft) ?? "";
@@ -86,6 +87,9 @@ document.addEventListener("click", async (event) => {
   if (button.id === "stop" && stream) {
     button.disabled = true;
     await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/stop`);
+  } else if (button.id === "new-conversation") {
+    const answer = await ask("POST", "/api/v1/conversations", {});
+    if (answer.ok) location.assign(`/conversations/${answer.data.id}`);
   } else if (button.id === "sign-out") {
     await ask("DELETE", "/api/v1/session");
     location.assign("/signin");
@@ -94,8 +98,6 @@ document.addEventListener("click", async (event) => {
     location.reload();
   } else if (button.id === "title") {
     rename(button);
-  } else if (button.classList.contains("copy")) {
-    await navigator.clipboard?.writeText(button.nextElementSibling?.textContent ?? "");
   }
 });
 
