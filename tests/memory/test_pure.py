@@ -11,7 +11,7 @@ from maia.memory.folding import folded, tokens
 from maia.memory.identity import checked_identity, place_name
 from maia.memory.problems import MemoryProblem
 from maia.memory.query import MAX_TERMS, Term, terms
-from maia.memory.ranking import HALF_LIFE, Hit, Ranked, fresh_first, freshness, joined
+from maia.memory.ranking import HALF_LIFE, Hit, Ranked, affordable, fresh_first, freshness, joined
 from maia.memory.vectors import CANDIDATES, PIECE_CHARS, Cosine, nearest, pieces, signs, vector_of
 
 # Identities -----------------------------------------------------------------------------------------------------------
@@ -117,6 +117,14 @@ def test_spelling_tags_twice_changes_nothing_more(tags: list[str]) -> None:
     except MemoryProblem:
         return
     assert checked_tags(once) == once
+
+
+@pytest.mark.parametrize(
+    ("counts", "most", "places"),
+    [([5, 1, 3], 100, [1, 2, 0]), ([5, 1, 3], 4, [1, 2]), ([50, 90], 10, [0]), ([0, 0, 9], 5, [0, 1])],
+)
+def test_the_rarest_words_are_weighed_as_far_as_they_go(counts: list[int], most: int, places: list[int]) -> None:
+    assert affordable(counts, most) == places
 
 
 # Ranking --------------------------------------------------------------------------------------------------------------

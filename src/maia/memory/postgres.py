@@ -20,7 +20,7 @@ from maia.memory.folding import tokens
 from maia.memory.identity import place_name
 from maia.memory.problems import MemoryProblem
 from maia.memory.query import Term
-from maia.memory.ranking import Hit
+from maia.memory.ranking import MATCHES, Hit, affordable
 from maia.memory.vectors import Vector, dimensions
 
 if TYPE_CHECKING:
@@ -192,18 +192,13 @@ class PostgresStore:
             before = self._db.execute(
                 "DELETE FROM entries WHERE entry_id = ANY(%s)", ([entry.entry_id for entry in entries],)
             ).rowcount
-            for entry in entries:
-                self._insert(entry)
+            self._db.cursor().executemany(
+                f"WITH new AS (INSERT INTO entries ({_COLUMNS}, words)"
+                " VALUES (%s, %s, %s, %s, %s, to_tsvector('simple', %s)) RETURNING id)"
+                " INSERT INTO waiting SELECT id FROM new".encode(),
+                map(_row, entries),
+            )
         return len(entries) - before
-
-    def _insert(self, entry: MemoryEntry) -> None:
-        words = " ".join(tokens(" ".join((entry.text, *entry.tags, *entry.tags))))
-        self._db.execute(
-            f"WITH new AS (INSERT INTO entries ({_COLUMNS}, words)"
-            " VALUES (%s, %s, %s, %s, %s, to_tsvector('simple', %s)) RETURNING id)"
-            " INSERT INTO waiting SELECT id FROM new".encode(),
-            (entry.entry_id, entry.text, round(entry.created * _MICRO), list(entry.tags), entry.source, words),
-        )
 
     @_told
     def get(self, entry_ids: Sequence[str]) -> Mapping[str, MemoryEntry]:
@@ -227,8 +222,10 @@ class PostgresStore:
     @_told
     def by_words(self, terms: Sequence[Term], tags: Sequence[str], limit: int) -> Sequence[Hit]:
         """PostgreSQL ranks a text by itself; how rare a word is among all texts is weighed in here, as BM25 does."""
-        queries = [_tsquery(term) for term in terms]
-        weights = self._rarities(queries)
+        total, counts = self._counts([_tsquery(term) for term in terms])
+        places = affordable(counts, MATCHES)
+        queries = [_tsquery(terms[place]) for place in places]
+        weights = [_rarity(total, counts[place]) for place in places]
         score = " + ".join("%s * ts_rank(words, %s::tsquery, 1)" for _ in queries)
         rows = self._db.execute(
             f"SELECT entry_id, created, {score} AS score FROM entries"
@@ -242,12 +239,12 @@ class PostgresStore:
         )
         return [Hit(entry_id, created / _MICRO, score) for entry_id, created, score in rows]
 
-    def _rarities(self, queries: Sequence[str]) -> list[float]:
-        """The inverse document frequency of each word, never below what keeps it a hit."""
+    def _counts(self, queries: Sequence[str]) -> tuple[int, Sequence[int]]:
+        """How many entries there are, and how many each of the queries matches."""
         counts = ", ".join("(SELECT count(*) FROM entries WHERE words @@ %s::tsquery)" for _ in queries)
         row = self._db.execute(f"SELECT (SELECT count(*) FROM entries), {counts}".encode(), list(queries)).fetchone()
         total, *found = row or (0,)
-        return [max(log((total - count + 0.5) / (count + 0.5) + 1.0), 1e-6) for count in found]
+        return total, found
 
     # Meaning
 
@@ -322,6 +319,11 @@ def _set_meta(db: psycopg.Connection[tuple[Any, ...]], name: str, value: str) ->
     )
 
 
+def _rarity(total: int, count: int) -> float:
+    """The inverse document frequency of a word, never below what keeps it a hit."""
+    return max(log((total - count + 0.5) / (count + 0.5) + 1.0), 1e-6)
+
+
 def _tsquery(term: Term) -> str:
     """A term in the language of tsquery. Terms are letters and digits only, so nothing in them can end the quotes."""
     star = ":*" if term.is_start else ""
@@ -353,6 +355,11 @@ def _why(error: Exception, url: str) -> str:
     for part in sorted((part for part in hidden if len(part) > 2), key=len, reverse=True):
         first = first.replace(part, MASK)
     return first
+
+
+def _row(entry: MemoryEntry) -> tuple[Any, ...]:
+    words = " ".join(tokens(" ".join((entry.text, *entry.tags, *entry.tags))))
+    return entry.entry_id, entry.text, round(entry.created * _MICRO), list(entry.tags), entry.source, words
 
 
 def _entry(row: tuple[Any, ...]) -> MemoryEntry:

@@ -11,6 +11,9 @@ from maia.core.memories import FoundBy
 HALF_LIFE: Final = 30 * 24 * 3600.0
 """Seconds after which half of an entry's freshness is gone."""
 
+MATCHES: Final = 15_000
+"""How many entries are weighed for one question by words."""
+
 FUSION: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
@@ -31,6 +34,21 @@ class Ranked:
     entry_id: str
     score: float
     by: FoundBy
+
+
+def affordable(counts: Sequence[int], most: int) -> list[int]:
+    """Of words that match so many entries each, the places of the rarest that match no more than `most` together.
+
+    There is always one. What frequent words add to a ranking is little, and weighing their entries takes the time.
+    """
+    taken: list[int] = []
+    total = 0
+    for place in sorted(range(len(counts)), key=counts.__getitem__):
+        total += counts[place]
+        if taken and total > most:
+            break
+        taken.append(place)
+    return taken
 
 
 def freshness(age: float) -> float:

@@ -11,12 +11,9 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from maia.core.memories import MemoryEntry
 from maia.memory.query import Term
-from maia.memory.ranking import Hit
+from maia.memory.ranking import MATCHES, Hit, affordable
 from maia.memory.sqlite_file import FILE, is_corrupt, open_file, problem_of, repair, transaction
 from maia.memory.vectors import Cosine, Vector, dimensions, nearest, signs
-
-MATCHES: Final = 15_000
-"""How many entries are weighed for one question. Frequent words beyond it only count where nothing rarer is asked."""
 
 _MICRO: Final = 1_000_000
 _COLUMNS: Final = "entry_id, text, created, tags, source"
@@ -144,20 +141,13 @@ class SqliteStore:
         return [Hit(entry_id, created / _MICRO, -score) for entry_id, created, score in rows]
 
     def _affordable(self, matches: Sequence[str]) -> tuple[str, int]:
-        """The rarest of the terms as long as they do not match too many entries, and the oldest entry to look at.
+        """What is asked for, and the oldest entry to look at.
 
         A single word that nearly every entry has is looked for in the newest ones: their scores hardly differ.
         """
-        counts = sorted((self._matching(match), match) for match in matches)
-        taken: list[str] = []
-        total = 0
-        for count, match in counts:
-            total += count
-            if taken and total > MATCHES:
-                break
-            taken.append(match)
-        wanted = " OR ".join(taken)
-        if counts[0][0] <= MATCHES:
+        counts = [self._matching(match) for match in matches]
+        wanted = " OR ".join(matches[place] for place in affordable(counts, MATCHES))
+        if min(counts) <= MATCHES:
             return wanted, 0
         newest = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?"
         return wanted, self._db.execute(newest, (wanted, MATCHES)).fetchone()[0]
