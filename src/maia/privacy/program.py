@@ -1,0 +1,75 @@
+"""An agent program that gets no value from us: its task is masked, and its calls may hold no placeholder (R-2.271)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from maia.core.events import Notice
+from maia.core.ports import Say
+from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramTask, Runtime
+from maia.core.types import ModelRequest, Section
+from maia.privacy.mask import Masker
+from maia.privacy.placed import Placed
+from maia.privacy.request import mask_request
+from maia.privacy.sent import Sent
+
+
+class MaskedRuntime:
+    """Wraps a program (core.runtime.Runtime). What the program reads by itself, in files or on the web, is its affair.
+
+    `record` hears what was done to each task before it is given.
+    """
+
+    def __init__(
+        self, runtime: Runtime, masker: Masker, placed: Placed, say: Say, record: Callable[[Sent], None]
+    ) -> None:
+        self._runtime = runtime
+        self._masker = masker
+        self._placed = placed
+        self._say = say
+        self._record = record
+
+    @property
+    def name(self) -> str:
+        return self._runtime.name
+
+    async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+        if not self._masker.policy.enabled:
+            return await self._runtime.turn(task, desk)
+        return await self._runtime.turn(self._masked(task), _CarefulDesk(desk, self._placed, self._say))
+
+    async def aclose(self) -> None:
+        await self._runtime.aclose()
+
+    def _masked(self, task: ProgramTask) -> ProgramTask:
+        """The task as one request, of which the instructions and the text are the sections."""
+        sections = (Section("instructions", task.instructions), Section("request", task.text))
+        masked = mask_request(ModelRequest(task.model, sections, task.history), self._masker.mask)
+        version = self._masker.policy.version
+        sent = Sent(self.name, version, False, masked.sections, masked.parts, masked.tools, masked.pictures)
+        self._placed.note(sent)
+        self._record(sent)
+        instructions, request = masked.request.system
+        return replace(task, text=request.text, history=masked.request.messages, instructions=instructions.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _CarefulDesk:
+    """The desk, where a call with a placeholder is refused before anybody is asked."""
+
+    desk: Desk
+    placed: Placed
+    say: Say
+
+    def tell(self, event: ProgramEvent) -> None:
+        self.desk.tell(event)
+
+    async def permit(self, call: ProgramCall) -> Permit:
+        found = ", ".join(self.placed.within(call.call.arguments))
+        if not found:
+            return await self.desk.permit(call)
+        name = call.call.name
+        self.desk.tell(Notice("warn", "privacy.placeholder", {"tool": name, "placeholders": found}))
+        said = self.say("privacy.placeholder", tool=name, placeholders=found)
+        return Permit(False, f"{said}\n{self.say('privacy.placeholder.fix')}")

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from maia.core.errors import ToolProblem
+from maia.core.ports import Hands, Say
+from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramTask
+from maia.core.types import (
+    AssistantMessage,
+    Block,
+    JsonObject,
+    Need,
+    TextPart,
+    ToolCallPart,
+    ToolResult,
+    ToolSpec,
+    UserMessage,
+)
+from maia.privacy.mask import Masker, Span
+from maia.privacy.placed import CarefulTool, Placed
+from maia.privacy.policy import Policy
+from maia.privacy.program import MaskedRuntime
+from maia.privacy.sent import PartSent, Sent
+
+
+def shown(*kinds: str) -> Placed:
+    placed = Placed()
+    placed.note(Sent("far", "v", False, (PartSent("s", "masked", tuple(Span(kind, 0, 1) for kind in kinds)),)))
+    return placed
+
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Writer:
+    spec = ToolSpec("Write", "", {})
+
+    def parse(self, arguments: JsonObject) -> JsonObject:
+        return arguments
+
+    def needs(self, args: JsonObject, launch: Path) -> tuple[Need, ...]:
+        return (Need("Write", "path", str(launch / args["path"])),)
+
+    def preview(self, args: JsonObject) -> str:
+        return args["path"]
+
+    def lock_key(self, args: JsonObject, launch: Path) -> str | None:
+        return str(launch / args["path"])
+
+    async def proposal(self, args: JsonObject, hands: Hands) -> tuple[Block, ...]:
+        return ()
+
+    async def run(self, args: JsonObject, hands: Hands) -> ToolResult:
+        return ToolResult(args["content"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "a", "content": "to: [EMAIL]"},
+        {"path": "[EMAIL]", "content": ""},
+        {"edits": [{"old": "x", "new": ["a [EMAIL]"]}]},
+        {"[EMAIL]": 1},
+    ],
+)
+def test_a_call_with_a_placeholder_that_the_model_was_shown_is_refused_wherever_it_stands(
+    arguments: JsonObject,
+) -> None:
+    with pytest.raises(ToolProblem) as caught:
+        CarefulTool(Writer(), shown("email", "iban")).parse(arguments)
+    assert caught.value.key == "privacy.placeholder"
+    assert caught.value.values == {"tool": "Write", "placeholders": "[EMAIL]"}
+
+
+async def test_every_other_call_goes_through_unchanged(tmp_path: Path) -> None:
+    tool = CarefulTool(Writer(), shown("iban"))
+    args = tool.parse({"path": "a", "content": "a template with [EMAIL]"})
+    hands = cast(Hands, None)
+    assert args == {"path": "a", "content": "a template with [EMAIL]"}
+    assert tool.spec == Writer.spec
+    assert tool.needs(args, tmp_path) == (Need("Write", "path", str(tmp_path / "a")),)
+    assert (tool.preview(args), tool.lock_key(args, tmp_path)) == ("a", str(tmp_path / "a"))
+    assert await tool.proposal(args, hands) == ()
+    assert await tool.run(args, hands) == ToolResult("a template with [EMAIL]")
+
+
+def test_nothing_is_refused_where_nothing_was_masked() -> None:
+    assert Placed().within({"content": "[EMAIL]"}) == ()
+
+
+# Agent programs -------------------------------------------------------------------------------------------------------
+
+MAIL = "jean@exemple.fr"
+
+
+class Program:
+    name = "claude-code"
+
+    def __init__(self) -> None:
+        self.tasks: list[ProgramTask] = []
+        self.permits: list[Permit] = []
+        self.closed = False
+
+    async def turn(self, task: ProgramTask, desk: Any) -> ProgramEnd:
+        self.tasks.append(task)
+        for text in ("plain", "to [EMAIL]"):
+            call = ToolCallPart("1", "Write", {"content": text})
+            self.permits.append(await desk.permit(ProgramCall(call, ())))
+        return ProgramEnd("finished")
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.told: list[ProgramEvent] = []
+
+    def tell(self, event: ProgramEvent) -> None:
+        self.told.append(event)
+
+    async def permit(self, call: ProgramCall) -> Permit:
+        return Permit(True)
+
+
+def task(folder: Path) -> ProgramTask:
+    history = (UserMessage((TextPart(MAIL),)), AssistantMessage((TextPart(f"ok {MAIL}"),)))
+    return ProgramTask(f"write to {MAIL}", folder, 1, history, f"ask {MAIL}", "sonnet", True)
+
+
+async def test_a_program_gets_its_task_masked_and_its_calls_hold_no_placeholder(tmp_path: Path, say: Say) -> None:
+    program, desk, kept = Program(), Desk(), list[Sent]()
+    runtime = MaskedRuntime(program, Masker(Policy()), Placed(), say, kept.append)
+    assert await runtime.turn(task(tmp_path), desk) == ProgramEnd("finished")
+    history = (UserMessage((TextPart("[EMAIL]"),)), AssistantMessage((TextPart("ok [EMAIL]"),)))
+    assert program.tasks == [ProgramTask("write to [EMAIL]", tmp_path, 1, history, "ask [EMAIL]", "sonnet", True)]
+    assert [permit.allowed for permit in program.permits] == [True, False]
+    assert "[EMAIL]" in program.permits[1].reason
+    assert [type(event).__name__ for event in desk.told] == ["Notice"]
+    assert kept[0].counts == {"email": 4}
+    assert runtime.name == "claude-code"
+    await runtime.aclose()
+    assert program.closed
+
+
+async def test_a_program_gets_everything_where_the_policy_is_not_enabled(tmp_path: Path, say: Say) -> None:
+    program, desk = Program(), Desk()
+    runtime = MaskedRuntime(program, Masker(Policy(enabled=False)), Placed(), say, lambda _sent: None)
+    await runtime.turn(task(tmp_path), desk)
+    assert program.tasks == [task(tmp_path)]
