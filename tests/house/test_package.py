@@ -92,6 +92,8 @@ def test_what_the_source_imports_is_what_the_project_declares() -> None:
 
 
 MODULES = {
+    "google-re2": "re2",
+    "python-stdnum": "stdnum",
     "toktok-rs": "toktok",
     "markdown-it-py": "markdown_it",
     "pyyaml": "yaml",

@@ -43,7 +43,9 @@ def standard(module: str) -> Check:
 
 @cache
 def _stdnum(module: str) -> Check:
-    return cast(Check, import_module(f"stdnum.{module}").is_valid)
+    import stdnum
+
+    return cast(Check, import_module(f"{stdnum.__name__}.{module}").is_valid)
 
 
 def always(_text: str) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from maia.privacy.kinds import Action
@@ -72,7 +71,9 @@ class _Engine(Protocol):
 
 @lru_cache(maxsize=4 * MAX_PATTERNS)
 def _compiled(pattern: str) -> _Pattern:
-    engine = cast(_Engine, import_module("re2"))
+    import re2
+
+    engine = cast(_Engine, re2)
     options = engine.Options()
     options.max_mem = _MAX_MEMORY
     options.never_nl = True
