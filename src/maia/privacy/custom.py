@@ -71,7 +71,7 @@ class _Engine(Protocol):
 
 @lru_cache(maxsize=4 * MAX_PATTERNS)
 def _compiled(pattern: str) -> _Pattern:
-    import re2
+    import re2  # pyright: ignore[reportMissingTypeStubs] - it has none; `_Engine` is the part that is used
 
     engine = cast(_Engine, re2)
     options = engine.Options()
