@@ -25,11 +25,11 @@ def listed(place: Place, *words: str) -> list[str]:
     return [entry["text"] for entry in json.loads(ran.out)]
 
 
-def agent(place: Place, name: str, nickname: str) -> None:
+def agent(place: Place, name: str, nickname: str, more: str = "") -> None:
     folder = place.home / ".maia" / "agents" / name
     folder.mkdir(parents=True)
     (folder / "AGENT.md").write_text(
-        f"---\nname: {name}\nnickname: {nickname}\ndescription: d\n---\n\n"
+        f"---\nname: {name}\nnickname: {nickname}\ndescription: d\n{more}---\n\n"
         "## Instructions system\n\nDo.\n\n## Missions\n\nDo.\n\n## Output\n\nText.\n"
     )
 
@@ -170,3 +170,18 @@ def test_a_rule_that_names_the_tool_holds(place: Place) -> None:
         ran = place.run("-p", "remember", "--model", "fake-model", "--output-format", "stream-json")
     assert [event["status"] for event in ran.of("ToolCallFinished")] == ["refused"]
     assert listed(place) == []
+
+
+def test_an_agent_works_on_its_own_memory_and_one_without_is_offered_none(place: Place) -> None:
+    agent(place, "prophet", "The Chaos Prophet")
+    agent(place, "sieve", "Sieve", "memory: no\n")
+    with fake_llm("tool", tool_name="MemoryStore", tool_args='{"text": "the end is near"}') as server:
+        place.settings(LiteLLM_URL=server.url, memory=True)
+        place.run("-p", "prophesy", "--model", "fake-model", "--agent", "prophet")
+    assert listed(place, "--agent", "prophet") == ["the end is near"]
+    assert listed(place) == []
+    with fake_llm("text") as server:
+        place.settings(LiteLLM_URL=server.url, memory=True)
+        place.run("-p", "hi", "--model", "fake-model", "--agent", "sieve")
+        offered = {tool["function"]["name"] for tool in server.chats()[0]["tools"]}
+    assert not {"MemoryStore", "MemorySearch"} & offered, "nor does it get the person's"
