@@ -286,22 +286,26 @@ def test_old_runs_are_thrown_away_and_those_that_run_are_not(kept: RunStore) -> 
 
 def test_the_last_words_of_a_run_have_room_on_a_full_disk(kept: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     record = made(kept)
-    reserve = kept.folder / record.info.run_id / "reserve"
-    assert reserve.stat().st_size == RESERVE_BYTES
+    folder = kept.folder / record.info.run_id
+    assert (folder / "reserve").stat().st_size == RESERVE_BYTES
     write = os.write
 
     def full(fd: int, data: bytes) -> int:
-        if reserve.exists():
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if os.fstat(fd).st_size < os.lseek(fd, 0, os.SEEK_CUR) + len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # no file grows any more
         return write(fd, data)
 
     monkeypatch.setattr(store.os, "write", full)
     with pytest.raises(OSError, match="No space"):
         kept.keep(record)
     assert kept.record(record.info.run_id) == record, "the old one stays whole"
-    ended = Record(HOST, record.wish, RunInfo(record.info.run_id, "Do it", "ended", 1.0, ended=2.0))
-    kept.keep(ended)
-    assert kept.record(record.info.run_id) == ended
+    text = "é\x00\U0001f600" * 200_000
+    info = RunInfo(record.info.run_id, "Do it", "ended", 1.0, ended=2.0, text=text, problem=Reason("runs.unwritable"))
+    kept.keep(Record(HOST, record.wish, info))
+    found = kept.info(record.info.run_id)
+    assert replace(found, text=text) == info
+    assert (found.text[:3], found.text[-3:]) == (text[:3], text[-3:])
+    assert os.listdir(folder) == ["run.json"]
 
 
 def test_a_disk_that_is_full_at_the_start_is_told_and_leaves_nothing(

@@ -17,6 +17,7 @@ from typing import Final
 from maia.core.errors import RunProblem, system_words
 from maia.core.fileread import read_bounded
 from maia.core.runs import RunInfo
+from maia.core.text import cut_middle
 from maia.core.types import Reason
 from maia.runs.hostplace import HOSTS, HostPlace
 from maia.runs.record import Record, UnreadableRecord, dump_record, load_record
@@ -26,7 +27,8 @@ _RECORD: Final = "run.json"
 _NOTES: Final = "events.jsonl"
 _RESERVE: Final = "reserve"
 RESERVE_BYTES: Final = 32 * 1024
-"""Kept free for the last words of a run whose disk is full."""
+"""Taken at the start, for the last words of a run whose disk is full."""
+_SHORT_CHARS: Final = 1_500
 _RECORD_BYTES: Final = 64 * 1024 * 1024
 _ID = re.compile(r"run-\d{8}-\d{9}-[0-9a-f]{6}")
 _TIME_CHARS: Final = len("run-20261130-142400123")
@@ -151,11 +153,11 @@ class RunStore:
             raise RunProblem("runs.store", folder=str(self.folder), problem=system_words(error)) from error
 
     def keep(self, record: Record) -> None:
-        """Put the record in the place of the one that is there: a reader sees either. Raises `OSError`."""
+        """Put the record in the place of the one that is there: a reader sees either. Raises `OSError`.
+
+        How a run ended is written on a full disk too, with less of its text, into the room that was kept for it.
+        """
         path = self.folder / record.info.run_id
-        if record.is_over:
-            with contextlib.suppress(OSError):
-                os.unlink(path / _RESERVE)
         spare = path / f".{_RECORD}"
         try:
             _write(spare, dump_record(record))
@@ -163,7 +165,13 @@ class RunStore:
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(spare)
-            raise
+            if not record.is_over:
+                raise
+            _write_within(path / _RESERVE, dump_record(_shortened(record)))
+            os.replace(path / _RESERVE, path / _RECORD)
+        if record.is_over:
+            with contextlib.suppress(OSError):
+                os.unlink(path / _RESERVE)
 
     def prune(self, now: float, *, keep: int, days: int) -> None:
         """Throw away runs that are over and older than that, and those beyond the newest `keep`."""
@@ -187,6 +195,23 @@ class RunStore:
 
     def host(self, name: str) -> HostPlace:
         return HostPlace(self.folder / HOSTS / name)
+
+
+def _shortened(record: Record) -> Record:
+    """The record with so little text that it surely fits into the reserve; the whole is in the session."""
+    info, wish = record.info, record.wish
+    task, text = cut_middle(info.task, _SHORT_CHARS).text, cut_middle(info.text, _SHORT_CHARS).text
+    return replace(record, wish=replace(wish, task=task), info=replace(info, task=task, text=text))
+
+
+def _write_within(path: Path, data: bytes) -> None:
+    """Write over the beginning of a file whose room is taken already, the rest filled with blanks."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        if len(data) > RESERVE_BYTES or os.write(fd, data.ljust(RESERVE_BYTES)) < RESERVE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    finally:
+        os.close(fd)
 
 
 def _write(path: Path, data: bytes) -> None:
