@@ -106,6 +106,13 @@ def test_a_program_that_is_not_signed_in_says_how(place: Place) -> None:
     assert "sign in once with HOME=" in said
 
 
+def test_of_several_keys_of_a_program_none_is_blamed(place: Place) -> None:
+    install(place, "auth", "opencode")
+    keys = {"ANTHROPIC_API_KEY": "sk-ant-api03-" + "FAKE" * 2, "OPENAI_API_KEY": "sk-proj-" + "FAKE" * 20}
+    ran = place.run("--runtime", "opencode", "-p", "hi", "--output-format", "json", **keys)
+    assert ran.json["failure"]["why"]["key"] == "runtime.not_signed_in"
+
+
 @pytest.mark.parametrize(
     ("version", "than", "older"),
     [

@@ -183,6 +183,7 @@ def prepared(programs: Path, server: str, base: Path, name: str, prompt: str, *w
         "OPENAI_MODEL": "fake-model",
         "GEMINI_API_KEY": "dummy-gemini-0000",
         "GOOGLE_GEMINI_BASE_URL": server,
+        "GEMINI_MODEL": "gemini-2.5-flash",  # else it asks another model first which one is to answer
         "MISTRAL_API_KEY": "dummy-mistral-0000",
         "CLINE_API_KEY": "dummy-cline-0000",
         "CLINE_PROVIDER": "openai-compatible",
@@ -222,7 +223,8 @@ def rest(process: subprocess.Popen[str], events: list[dict[str, Any]]) -> dict[s
 def test_a_real_program_answers(programs: Path, server: str, tmp_path: Path, name: str) -> None:
     ready = prepared(programs, server, tmp_path, name, "Say something")
     ended = ready.run()[-1]
-    assert (ended["outcome"], ended["text"]) == ("finished", "FAKE-ANSWER: the answer is 42."), ended
+    assert ended["outcome"] == "finished", ended
+    assert ended["text"].endswith("FAKE-ANSWER: the answer is 42.")  # codex-acp warns of the unknown model before
     print(name, "usage", ended["usage"], "cost", ended["cost"])
     _none_left(ready.folder)
 

@@ -127,7 +127,9 @@ class ExplainingRuntime:
             return end
         from maia.app.refusals import explained_key
 
-        for name, url, _ in sent_keys(self._program, self._env):
+        sent = tuple(sent_keys(self._program, self._env))
+        if len(sent) == 1:  # of several, nobody but the program knows which one was refused
+            name, url, _ = sent[0]
             failure = explained_key(end.failure, Secret(self._env[name]), url, name)
             if failure.why is not None:
                 return replace(end, failure=failure)
