@@ -42,6 +42,11 @@ class RunningTurn:
     sums: TurnSums = field(default_factory=TurnSums)
     _state: str = ""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its last event was told."""
+        return self._state == "TurnEnded"
+
     async def run(self, submission: Submission) -> None:
         """Run it to its end, whatever happens, and wait until that is stored. Raises nothing."""
         said = said_next(self.transcript, submission)
@@ -106,7 +111,7 @@ class RunningTurn:
 
     def _fail(self, said: UserSaid, failure: Failure) -> None:
         """The engine did not even begin, or broke: the turn ends all the same."""
-        if self._state == "TurnEnded":
+        if self.is_over:
             return
         if not self._state:
             self.emit(TurnStarted(self.number, self.bound.model, self.bound.provider))

@@ -40,6 +40,7 @@ class _Running:
     """A turn that was asked for. `task` is there once it runs; `ended` hears its end."""
 
     task: asyncio.Task[None] | None = None
+    turn: RunningTurn | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
     stuck: bool = False
@@ -69,6 +70,9 @@ class Turns:
         then nothing is stored.
         """
         _check(submission)
+        before = self._running.get(row.id)
+        if before is not None and before.turn is not None and before.turn.is_over:
+            await before.ended.wait()  # its end was told already; only what is behind it is not put away yet
         if self._closing or row.id in self._running:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running()
@@ -124,6 +128,7 @@ class Turns:
             turn_log.take(SessionRenamed(title))
         notices = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
         turn = RunningTurn(row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), notices)
+        running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             self.stop(row.id)

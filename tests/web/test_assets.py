@@ -1,0 +1,58 @@
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import maia.web
+from maia.web.assets import address, assets
+from maia.web.nav import NAV
+from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES
+
+WEB = Path(maia.web.__file__).parent
+VENDOR = WEB / "static" / "vendor"
+
+
+def test_what_comes_from_elsewhere_is_what_was_locked_and_has_its_licence() -> None:
+    lock = json.loads((VENDOR / "vendor.lock.json").read_text("utf-8"))
+    for entry in lock:
+        body = (VENDOR / entry["target"]).read_bytes()
+        assert hashlib.sha256(body).hexdigest() == entry["sha256"], entry["name"]
+        assert entry["licence"]
+        assert (VENDOR / "LICENSES" / f"{entry['name']}.txt").read_text("utf-8").strip()
+    locked = {entry["target"] for entry in lock}
+    assert {path.name for path in VENDOR.glob("*.js")} == locked
+
+
+def test_no_page_and_no_script_names_another_server() -> None:
+    for path in (*WEB.rglob("templates/*.html"), *WEB.glob("static/*.*")):
+        found = re.findall(
+            r"(?:src|href|url\(|fetch\(|import)\s*[=(]?\s*[\"']?(?:https?:)?//[^\s\"')]+", path.read_text("utf-8")
+        )
+        assert found == [], path.name
+
+
+def test_templates_hold_nothing_that_the_content_policy_refuses() -> None:
+    for path in WEB.rglob("templates/*.html"):
+        text = path.read_text("utf-8")
+        assert re.findall(r"\son\w+=|hx-on|style=|<style|javascript:|hx-vals=.js:", text) == [], path.name
+        assert re.findall(r"<script(?![^>]*\ssrc=)", text) == [], path.name
+
+
+def test_every_icon_that_is_named_is_there() -> None:
+    drawn = set(re.findall(r'id="i-([\w-]+)"', (WEB / "static" / "icons.svg").read_text("utf-8")))
+    named = {entry.icon for entry in NAV} | set(NOTICES.values())
+    for table in (CALLS, STATUSES, OUTCOMES):
+        named |= {sign.icon for sign in table.values() if sign is not None}
+    for path in WEB.rglob("templates/*.html"):
+        named |= set(re.findall(r'icon\("([\w-]+)"', path.read_text("utf-8")))
+    assert named <= drawn
+
+
+def test_an_address_changes_with_its_content() -> None:
+    for name, asset in assets().items():
+        assert address(name) == f"/static/{hashlib.sha256(asset.body).hexdigest()[:12]}/{name}"
+
+
+def test_the_styles_are_within_their_size() -> None:
+    styles = sum(len(asset.body) for name, asset in assets().items() if name.endswith(".css"))
+    assert styles <= 34_000

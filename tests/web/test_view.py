@@ -1,0 +1,317 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maia.core.events import (
+    Answered,
+    ApprovalAnswered,
+    ApprovalRequested,
+    Event,
+    Notice,
+    ReasoningDelta,
+    RetryScheduled,
+    StepStarted,
+    TextDelta,
+    ToolCallDrafted,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from maia.core.types import (
+    Answer,
+    AssistantMessage,
+    Cost,
+    Decision,
+    DiffBlock,
+    Failure,
+    Outcome,
+    Reason,
+    TextPart,
+    ToolCallPart,
+    ToolStatus,
+    Usage,
+    Verdict,
+)
+from maia.i18n.catalogue import Catalogue
+from maia.web.diff import file_diff
+from maia.web.markdown import Splitter, blocks_of, html_of
+from maia.web.names import COMMON
+from maia.web.view import LONGEST_OUTPUT, Trace, TurnFold, TurnView, Words, Working, fold
+from maia.web.words import CALLS, OUTCOMES, STATUSES, Speaker
+from maia.workspace.records import Logged
+
+
+def logged(*events: Event) -> list[Logged]:
+    return [Logged(n, n * 1000, 1, event) for n, event in enumerate(events, 1)]
+
+
+def seen(*events: Event) -> TurnView:
+    return fold(logged(TurnStarted(1, "m", "p"), UserSaid("Hello"), *events))[0].view()
+
+
+def call(call_id: str = "c1", name: str = "Bash") -> ToolCallPart:
+    return ToolCallPart(call_id, name, {"command": "make"})
+
+
+def answered(*parts: Any) -> Answered:
+    return Answered(AssistantMessage(parts, "m", "p"), "end", "", None, Cost())
+
+
+ENDED = TurnEnded("finished", "end", "stop", None, Cost(), "m", "p", 1, 0, 0)
+
+
+@pytest.mark.parametrize("status", ["succeeded", "failed", "refused", "skipped", "unknown"])
+def test_a_row_has_the_state_that_the_tool_reported(status: ToolStatus) -> None:
+    view = seen(
+        answered(call()), ToolCallStarted("c1", "Bash", {}, "make"), ToolCallFinished("c1", "Bash", status, "x")
+    )
+    (trace,) = view.items
+    assert isinstance(trace, Trace)
+    assert trace.calls[0].state == status
+    assert (CALLS[trace.calls[0].state].tone == "success") is (status == "succeeded"), "R-2.188"
+
+
+def test_a_row_is_open_until_its_tool_reports_and_unknown_when_the_turn_ends_before() -> None:
+    events = (answered(call("a"), call("b")), ToolCallStarted("a", "Bash", {}))
+    trace = seen(*events).items[0]
+    assert isinstance(trace, Trace)
+    assert [each.state for each in trace.calls] == ["running", "running"]
+    after = seen(*events, ToolCallFinished("a", "Bash", "succeeded", "ok"), ENDED).items[0]
+    assert isinstance(after, Trace)
+    assert [each.state for each in after.calls] == ["succeeded", "unknown"]
+
+
+def test_a_call_that_waits_for_a_person_says_so() -> None:
+    asked = ApprovalRequested("a1", "c1", "Bash", {}, (), Decision(Verdict.ASK, Reason("x")), None, "make")
+    trace = seen(answered(call()), asked).items[0]
+    assert isinstance(trace, Trace)
+    assert (trace.calls[0].state, trace.calls[0].preview) == ("approval", "make")
+    over = seen(
+        answered(call()),
+        asked,
+        ApprovalAnswered("a1", Answer("no"), "headless"),
+        ToolCallFinished("c1", "Bash", "refused", "why"),
+    ).items[0]
+    assert isinstance(over, Trace)
+    assert (over.calls[0].state, over.calls[0].output) == ("refused", "why")
+
+
+def test_a_very_long_output_is_cut_and_marked() -> None:
+    trace = seen(answered(call()), ToolCallFinished("c1", "Bash", "succeeded", "x" * 100_000)).items[0]
+    assert isinstance(trace, Trace)
+    row = trace.calls[0]
+    assert LONGEST_OUTPUT - 10 < len(row.output) <= LONGEST_OUTPUT
+    assert row.cut_chars > 0
+
+
+def test_words_and_calls_keep_their_order_and_their_ids() -> None:
+    view = seen(
+        TextDelta("One"),
+        answered(TextPart("One"), call("a"), call("b")),
+        ToolCallFinished("a", "Bash", "succeeded", ""),
+        ToolCallFinished("b", "Bash", "succeeded", ""),
+        answered(call("c")),
+        ToolCallFinished("c", "Bash", "succeeded", ""),
+        TextDelta("Two"),
+    )
+    assert [item.id for item in view.items] == ["t1-i1", "t1-i2", "t1-i3"]
+    words, trace, last = view.items
+    assert words == Words("t1-i1", "One", is_open=False)
+    assert isinstance(trace, Trace)
+    assert [each.id for each in trace.calls] == ["t1-c1", "t1-c2", "t1-c3"]
+    assert last == Words("t1-i3", "Two", is_open=True)
+
+
+WORKING = [
+    pytest.param((), Working("asking"), id="nothing yet"),
+    pytest.param((ReasoningDelta("abc"), ReasoningDelta("de")), Working("thinking", n=5), id="thinking, with a count"),
+    pytest.param((TextDelta("a"),), Working("writing"), id="writing"),
+    pytest.param((ToolCallDrafted(0, "Write", 120),), Working("drafting", 120, 0, "Write"), id="a call is written"),
+    pytest.param((answered(call()),), Working("tools", 0, 1, "Bash"), id="tools run"),
+    pytest.param((RetryScheduled(2, 3.6, Failure("overloaded")),), Working("retry", 4, 2), id="tried again"),
+    pytest.param((TextDelta("a"), answered(TextPart("a")), StepStarted(2)), Working("asking"), id="the next step"),
+    pytest.param((ENDED,), None, id="over"),
+]
+
+
+@pytest.mark.parametrize(("events", "working"), WORKING)
+def test_what_a_turn_does_is_said(events: tuple[Event, ...], working: Working | None, say: Catalogue) -> None:
+    view = seen(*events)
+    assert view.working == working
+    if working is not None:
+        assert Speaker(say, say.lang).working(working, "p")
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            TextDelta("some *words*\n\n"),
+            ReasoningDelta("hm"),
+            StepStarted(1),
+            answered(TextPart("whole"), call("a")),
+            answered(call("b", "Read")),
+            ToolCallStarted("a", "Bash", {}),
+            ToolOutput("a", "line\n"),
+            ToolCallFinished("a", "Bash", "succeeded", "ok"),
+            ToolCallFinished("zzz", "Bash", "failed", "of nobody"),
+            Notice("info", "turn.circles"),
+            ENDED,
+        ]
+    ),
+    max_size=30,
+)
+
+
+@given(PIECES, st.integers(0, 30))
+def test_reading_along_and_reading_later_give_the_same(events: list[Event], cut: int) -> None:
+    whole = logged(TurnStarted(1, "m", "p"), UserSaid("Hello"), *events)
+    along = TurnFold(1)
+    for n, each in enumerate(whole):
+        along.take(each)
+        if n == cut:
+            along.view()
+    assert along.view() == fold(whole)[0].view()
+
+
+def test_pieces_that_are_forgotten_when_a_turn_is_over_change_nothing_that_is_seen() -> None:
+    events = (
+        StepStarted(1),
+        ReasoningDelta("hm"),
+        TextDelta("On "),
+        TextDelta("it."),
+        ToolCallDrafted(0, "Bash", 10),
+        answered(TextPart("On it."), call("a")),
+        ToolCallStarted("a", "Bash", {}),
+        ToolOutput("a", "line\n"),
+        ToolCallFinished("a", "Bash", "succeeded", "line\n[exit 0]"),
+        TextDelta("Done."),
+        answered(TextPart("Done.")),
+        ENDED,
+    )
+    pieces = (ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput)
+    assert seen(*(event for event in events if not isinstance(event, pieces))) == seen(*events)
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+
+def test_every_state_has_its_own_shape_and_words(say: Catalogue) -> None:
+    for table in (CALLS, STATUSES):
+        signs = list(table.values())
+        assert len({sign.icon for sign in signs}) == len(signs)
+        assert len({say(sign.key) for sign in signs}) == len(signs)
+    assert [name for name, sign in OUTCOMES.items() if sign is None] == ["finished"]
+
+
+COSTS = [
+    pytest.param(Cost(0.2184, "reported"), "$0.2184", id="reported"),
+    pytest.param(Cost(0.0612, "estimated"), "~$0.0612", id="estimated"),
+    pytest.param(Cost(), "", id="unknown is never 0"),
+]
+
+
+@pytest.mark.parametrize(("cost", "shown"), COSTS)
+def test_money_carries_its_source(cost: Cost, shown: str, say: Catalogue) -> None:
+    assert Speaker(say, say.lang).cost(replace(ENDED, cost=cost)) == shown
+
+
+def test_tokens_are_the_whole_prompt_or_words(say: Catalogue) -> None:
+    speak = Speaker(say, say.lang)
+    usage = Usage(input=100, output=30, cache_read=900, cache_write=200)
+    assert speak.tokens(replace(ENDED, usage=usage)).startswith({"fr": "1\u202f200 ", "en": "1,200 "}[say.lang])
+    assert speak.tokens(ENDED) == say("web.usage.unknown")
+
+
+KINDS = [
+    *("auth", "rate_limit", "overloaded", "timeout", "network", "cancelled", "rejected", "incomplete", "too_long"),
+    *("not_llm", "not_configured", "other"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_failure_has_one_message_and_the_providers_words_are_details(kind: Any, say: Catalogue) -> None:
+    outcome: Outcome = "failed"
+    failure = Failure(kind, "host", 500, "E42", "their \x1b[31mwords")
+    trouble = Speaker(say, say.lang).trouble(replace(ENDED, outcome=outcome, failure=failure), has_text=True)
+    assert trouble is not None
+    assert trouble.title
+    assert "their" not in trouble.title + trouble.remedy
+    assert trouble.details == "HTTP 500 · E42 · host · their ␛[31mwords"
+
+
+def test_the_common_names_are_those_of_the_table() -> None:
+    assert {"read_file", "edit_file", "write_file", "run_command", "grep", "glob", "web_fetch"} <= set(COMMON.values())
+    assert len(set(COMMON.values())) == len(COMMON)
+
+
+# Markdown ------------------------------------------------------------------------------------------------------------
+
+MARKS = [
+    *("# T\n", "word ", "\n", "\n\n", "- a\n", "  - b\n", "1. x\n", "```py\n", "```\n", "> q\n", "    code\n", "---\n"),
+    *("|a|b|\n|-|-|\n|1|2|\n", "<b>", "*em*", "`c`", "![i](http://x/y)", "[l](javascript:x)", "\r\n", "\x1b", "é"),
+]
+TEXTS = st.lists(st.sampled_from(MARKS), max_size=25).map("".join)
+
+
+@given(TEXTS)
+def test_blocks_joined_are_the_text(text: str) -> None:
+    assert "".join(blocks_of(text)) == text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@given(TEXTS, st.data())
+def test_a_text_that_grows_ends_in_the_same_blocks(text: str, data: st.DataObject) -> None:
+    splitter = Splitter()
+    for end in sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6))):
+        splitter.split(text[:end])
+    grown = splitter.split(text)
+    assert "".join(grown) == "".join(blocks_of(text))
+
+
+@given(st.one_of(TEXTS, st.text(max_size=200)), st.booleans())
+def test_no_text_becomes_anything_that_acts(text: str, is_open: bool) -> None:
+    html = html_of(text, is_open).lower()
+    for word in ("<script", "<img", "<iframe", "<svg", "<style", "<object", 'href="javascript', " onerror=", " style="):
+        assert word not in html
+
+
+def test_a_picture_from_elsewhere_is_a_link() -> None:
+    html = html_of("![secret](https://evil.example/x.png?d=1)", False)
+    assert 'href="https://evil.example/x.png?d=1"' in html
+    assert "<img" not in html
+
+
+def test_code_is_coloured_when_it_is_whole() -> None:
+    assert '<span class="k">def</span>' in html_of("```python\ndef f(): pass\n```\n", False)
+    assert "<span" not in html_of("```python\ndef f(): pass\n", True)
+    assert "&lt;b&gt;" in html_of("```nosuchlanguage\n<b>\n```\n", False)
+
+
+# Diffs ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_shown_with_its_numbers_and_changed_words() -> None:
+    shown = file_diff(DiffBlock("a.py", "one\ntwo\nthree\n", "one\n2 two\nthree\nfour\n", first_line=10))
+    assert (shown.added, shown.removed) == (2, 1)
+    rows = [(row.kind, row.old, row.new, "".join(span.text for span in row.spans)) for row in shown.rows[1:]]
+    assert rows == [
+        ("same", 10, 10, "one"),
+        ("del", 11, None, "two"),
+        ("add", None, 11, "2 two"),
+        ("same", 12, 12, "three"),
+        ("add", None, 13, "four"),
+    ]
+    assert [span.text for span in shown.rows[3].spans if span.changed] == ["2 "]
+
+
+@given(st.text("ab\n", max_size=40), st.text("ab\n", max_size=40))
+def test_a_diff_holds_all_of_both_sides(before: str, after: str) -> None:
+    shown = file_diff(DiffBlock("x", before, after))
+    removed = ["".join(s.text for s in row.spans) for row in shown.rows if row.kind == "del"]
+    assert set(removed) <= set(before.split("\n"))
+    assert shown.removed == len(removed)

@@ -1,0 +1,118 @@
+"""A workspace over a wire that a test plays by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from maia.core.events import Notice, TextDelta, WireAnswer, WireEvent
+from maia.core.ports import Hands
+from maia.core.types import AssistantMessage, ChosenBy, Cost, ModelRequest, TextPart
+from maia.database import users
+from maia.database.address import database_url
+from maia.database.database import Database
+from maia.engine.context import Window
+from maia.engine.setup import Bound, Config
+from maia.engine.views import ModelChoice
+from maia.i18n.catalogue import Catalogue
+from maia.permissions.judge import RuleJudge
+from maia.permissions.paths import Place
+from maia.workspace.bench import WorkBench
+from maia.workspace.places import Places
+from maia.workspace.workspace import Workspace
+
+
+class PlayedWire:
+    """Says what it is told to, and waits between two pieces until it is let go on."""
+
+    provider = "played"
+
+    def __init__(self, pieces: Sequence[str], *, wait_after: int | None = None) -> None:
+        self.pieces = pieces
+        self.wait_after = wait_after
+        self.go_on = asyncio.Event()
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[WireEvent]:
+        self.requests.append(request)
+        for n, piece in enumerate(self.pieces):
+            if n == self.wait_after:
+                await self.go_on.wait()
+            yield TextDelta(piece)
+        yield WireAnswer(AssistantMessage((TextPart("".join(self.pieces)),), "m", "played"), "end", "stop")
+
+
+class PlayedModels:
+    """One model. `gone` takes it away."""
+
+    def __init__(self, wire: PlayedWire) -> None:
+        self.wire = wire
+        self.name = "m"
+
+    async def choices(self) -> Sequence[ModelChoice]:
+        return [ModelChoice(self.name, "played")]
+
+    async def problems(self) -> Sequence[Notice]:
+        return ()
+
+    async def start(self, resumed: str) -> Bound | None:
+        return await self.bind(self.name, "resumed" if resumed else "default")
+
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
+        return Bound(name, "played", self.wire, why)
+
+    async def close(self) -> None: ...
+
+    def effort(self, bound: Bound, asked: Any) -> Any:
+        return None
+
+    async def window(self, bound: Bound) -> tuple[Window, Notice]:
+        return Window(), Notice("info", "turn.circles")
+
+
+def no_hands(*_: object) -> Hands:
+    raise AssertionError("no tool is called")
+
+
+def no_price(*_: object) -> Cost:
+    return Cost()
+
+
+def no_memory(*_: object) -> None:
+    pass
+
+
+def bench_of(models: PlayedModels, folder: Path) -> WorkBench:
+    judge = RuleJudge(Place(folder, folder), trusted=False)
+    return WorkBench(
+        launch=folder,
+        say=Catalogue("en", strict=True),
+        models=models,
+        hands=no_hands,
+        price=no_price,
+        configure=lambda: Config(judge, {}, (), (), (), 50),
+        seen=no_memory,
+    )
+
+
+@asynccontextmanager
+async def workspace_on(url: str, folder: Path, models: PlayedModels) -> AsyncGenerator[tuple[Workspace, users.User]]:
+    """An open workspace with one person."""
+    places = Places(folder / "data", folder / "workspaces")
+    made = await asyncio.to_thread(
+        Workspace, database_url(url, folder), places, lambda path, _lang: bench_of(models, path)
+    )
+    await made.start()
+    database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet
+    known = await database.read(lambda c: users.password_of(c, "lea@example.org"))
+    if known is None:
+        user = await database.write(lambda c: users.add_user(c, "lea@example.org", "Léa", "owner", "hash", None))
+    else:
+        user = known[0]
+    try:
+        yield made, user
+    finally:
+        await made.close()
