@@ -74,7 +74,6 @@ class Canvas:
 
     def add(self, logged: tuple[Logged, ...]) -> Iterator[str]:
         """What these events change."""
-        self._rows = self.reader.pieces("rows.html")
         touched = dict.fromkeys(each.turn for each in logged if each.turn)
         for each in logged:
             if each.turn:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LONGEST_CODE = 65_536
 """Characters of a code block that are coloured."""
+LONGEST_OPEN = 6_000
+"""Characters of a block that is set anew with each piece that comes; a longer one is set when it is over."""
 _TAGS = {
     *("p", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "s", "del", "code", "pre"),
     *("table", "thead", "tbody", "tr", "th", "td", "a", "span", "div"),
@@ -60,7 +62,9 @@ class Splitter:
 
 @lru_cache(maxsize=4096)
 def html_of(block: str, is_open: bool) -> str:
-    """One block as safe HTML. Code that is still being written is not coloured yet."""
+    """One block as safe HTML. What is still being written is not coloured yet, and, when it is long, not set yet."""
+    if is_open and len(block) > LONGEST_OPEN:
+        return f'<pre class="wrap">{escape(visible(block))}</pre>'
     tokens = _parser().parse(visible(block), env := {"is_open": is_open})
     rendered = _parser().renderer.render(tokens, _parser().options, env)
     return nh3.clean(
