@@ -115,6 +115,13 @@ def call(**told: Any) -> Any:
             id="a list with something else in it is a part",
         ),
         pytest.param(
+            {"kind": "execute", "title": "run_commands", "arguments": {"commands": ["ls"], "cwd": "/etc"}},
+            "Bash",
+            (Need("Bash", "command", "ls"),),
+            False,
+            id="several commands elsewhere are a part",
+        ),
+        pytest.param(
             {"kind": "execute", "title": "run_commands", "arguments": {"commands": []}},
             "Bash",
             (Need("Bash", "command", "run_commands"),),
@@ -183,6 +190,11 @@ def test_a_call_of_any_program_is_one_of_ours(told: dict[str, Any], name: str, n
 )
 def test_only_the_shell_that_a_program_adds_is_taken_off(value: Any, command: str) -> None:
     assert plain_command(value) == command
+
+
+def test_a_working_folder_that_is_no_path_is_another_folder() -> None:
+    found = call(kind="execute", arguments={"command": "ls", "cwd": "a\x00b"})
+    assert found.needs[0].value.startswith("cd ")
 
 
 @given(

@@ -30,14 +30,15 @@ def changes_files(call: ProgramCall) -> bool:
 def before(call: ProgramCall, folder: Path) -> tuple[Before, ...]:
     """The files that the call is about, as they are now. Blocks. What cannot be read is left out."""
     named = dict.fromkeys(need.value for need in call.needs if need.kind == "path" and need.tool in _CHANGING)
-    return tuple(_looked_at((folder / value).resolve() for value in named))
+    return tuple(_looked_at(folder / value for value in named))
 
 
 def _looked_at(paths: Iterable[Path]) -> Iterable[Before]:
     for path in paths:
         try:
-            yield Before(path, _data(path))
-        except (OSError, ValueError):
+            real = path.resolve()
+            yield Before(real, _data(real))
+        except (OSError, RuntimeError, ValueError):  # links in a circle; no path at all
             continue
 
 

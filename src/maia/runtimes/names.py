@@ -166,7 +166,8 @@ def _commands(told: Told, arguments: JsonObject, commands: list[Any]) -> Program
     """Several whole command lines in one call."""
     texts = [command for command in commands if isinstance(command, str) and command.strip()]
     needs = tuple(Need("Bash", "command", text) for text in texts) or (Need("Bash", "command", told.title),)
-    is_whole = bool(texts) and len(texts) == len(commands)
+    is_here = not any(name in arguments for name in _FOLDERS)
+    is_whole = is_here and bool(texts) and len(texts) == len(commands)
     return _call("Bash", told, arguments, needs, "\n".join(texts) or told.title, is_whole=is_whole)
 
 
@@ -185,9 +186,17 @@ def _command(told: Told, arguments: JsonObject, folder: Path) -> ProgramCall:
     arguments = {**arguments, "command": command}
     where = next((str(arguments[name]) for name in _FOLDERS if isinstance(arguments.get(name), str)), "")
     judged = command
-    if where and Path(folder, where).resolve() != folder.resolve():
+    if where and not _is_same(Path(folder, where), folder):
         judged = f"cd {shlex.quote(where)} && {command}"
     return _call("Bash", told, arguments, (Need("Bash", "command", judged),), judged, is_whole=is_whole)
+
+
+def _is_same(path: Path, folder: Path) -> bool:
+    """Whether both lead to one place; what is no path at all leads nowhere."""
+    try:
+        return path.resolve() == folder.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def plain_command(value: JsonValue) -> str:
