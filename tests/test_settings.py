@@ -12,7 +12,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
-from maia.settings import KEYS, MemoryWish, Place, RunLimits, Sandbox, Settings, Value, load_settings
+from maia.settings import KEYS, MemoryWish, Place, PrivacyWish, RunLimits, Sandbox, Settings, Value, load_settings
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
 
 
@@ -47,7 +47,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "MaxIterations": 20,\n  "permissions": {"allow": ["Read(**)"]},\n  "model": "sonnet",\n'
         b'  "MaxContextTokens": "200k",\n  "ContextSizes": {"a": 1000},\n  "sandbox": {"mode": "required"},\n'
         b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
-        b'  "runs": {"atOnce": 3},\n  "memory": {"on": true},\n'
+        b'  "runs": {"atOnce": 3}, "privacy": "Block",\n  "memory": {"on": true},\n'
         b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}}\n}',
     )
     settings = load_settings(launch, home, {})
@@ -70,6 +70,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "notify": Value(False, Place(file, 13)),
         "runs": Value(RunLimits(at_once=3), Place(file, 14)),
         "memory": Value(MemoryWish(on=True), Place(file, 15)),
+        "privacy": Value(PrivacyWish("block"), Place(file, 14)),
         "ModelNicknames": Value({"The Oracle": RealModel("a/b"), "Claude": RealModel("opus", "claude-code")}, line16),
     }
     assert settings.notices == ()
@@ -450,3 +451,31 @@ def test_every_value_has_the_line_on_which_it_stands(value: Any, indent: int) ->
         return 1 + sum(map(count, children))
 
     assert len(lines) == count(value)
+
+
+@pytest.mark.parametrize(
+    ("home_says", "folder_says", "mode"),
+    [
+        (None, "mask", "mask"),
+        ("mask", "block", "block"),
+        ("block", "off", "block"),
+        ("mask", {"mode": "block", "actions": {"email": "off"}}, "block"),
+    ],
+)
+def test_a_folder_may_only_ask_for_more_privacy(
+    launch: Path, home: Path, home_says: str | None, folder_says: object, mode: str
+) -> None:
+    if home_says:
+        write(home, json.dumps({"privacy": home_says}).encode())
+    write(launch, json.dumps({"privacy": folder_says}).encode())
+    for trusted in (False, True):
+        wish = load_settings(launch, home, {}, folder_trusted=trusted).privacy
+        assert wish == PrivacyWish(mode)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("value", ["mazk", 1, ["mask"], {"mode": None}, {"mode": ["block"]}])
+def test_a_mode_of_privacy_that_is_not_known_masks(launch: Path, home: Path, value: object) -> None:
+    write(home, json.dumps({"privacy": value}).encode())
+    settings = load_settings(launch, home, {})
+    assert settings.privacy == PrivacyWish("mask")
+    assert [notice.key for notice in settings.notices] == ["settings.wrong.privacy"]

@@ -72,6 +72,26 @@ class MemoryWish:
     embeddings: str | JsonObject | None = field(default=None, repr=False)
 
 
+PrivacyMode: TypeAlias = Literal["off", "mask", "block"]
+"""Ordered from free to strict."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyWish:
+    """Whether personal data leave for models that run elsewhere (docs/privacy.md): `block` also refuses messages.
+
+    `policy` is what else the object holds; the room of privacy reads it.
+    """
+
+    mode: PrivacyMode = "off"
+    policy: JsonObject | None = None
+
+    def restricted(self, other: PrivacyWish) -> PrivacyWish:
+        """This one, in the other's mode where that is stricter."""
+        modes = get_args(PrivacyMode)
+        return self if modes.index(self.mode) >= modes.index(other.mode) else replace(self, mode=other.mode)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a value was written: a settings file with its line, `$VARIABLE` or `--option`."""
@@ -249,6 +269,16 @@ def _of_parts(
     return make(**fitting)
 
 
+def _privacy(value: JsonValue) -> PrivacyWish:
+    """A mode, or an object with a `mode` and a policy. What does not fit still masks: a slip must not uncover."""
+    fields = cast(JsonObject, value) if isinstance(value, dict) else {"mode": value}
+    mode, policy = fields.get("mode", "block"), {name: part for name, part in fields.items() if name != "mode"}
+    for known in get_args(PrivacyMode):
+        if isinstance(mode, str) and known == mode.strip().lower():
+            return PrivacyWish(known, policy or None)
+    raise Wrong("privacy", (), PrivacyWish("mask"))
+
+
 _RUN_PARTS: dict[str, str] = {
     "atOnce": "at_once",
     "approvalMinutes": "approval_minutes",
@@ -329,6 +359,7 @@ KEYS: dict[str, Known] = {
     "sandbox": Known(_sandbox, "sandbox", "restrict"),
     "runs": Known(_runs, "runs"),
     "memory": Known(_memory, "memory"),
+    "privacy": Known(_privacy, "privacy", "restrict", env="MAIA_PRIVACY"),
     "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
     "notify": Known(_switch, "switch"),
 }
@@ -407,6 +438,10 @@ class Settings:
     @property
     def memory(self) -> MemoryWish:
         return self.get("memory") or MemoryWish()
+
+    @property
+    def privacy(self) -> PrivacyWish:
+        return self.get("privacy") or PrivacyWish()
 
     @property
     def notify(self) -> bool:
@@ -509,8 +544,8 @@ def _join_folder(
 
 
 def _stricter(key: str, old: Value | None, new: Value, trusted: bool) -> Value:
-    if isinstance(new.value, Sandbox):
-        base = old.value if old else Sandbox()
+    if isinstance(new.value, (Sandbox, PrivacyWish)):
+        base: Any = old.value if old else type(new.value)()
         joined = base.restricted(new.value)
         return Value(joined, new.place if joined != base or old is None else old.place)
     limit = old.value if old else (DEFAULT_MAX_ITERATIONS if key == "MaxIterations" else new.value)
@@ -529,6 +564,8 @@ def _from_env(env: Mapping[str, str], notices: list[Notice]) -> dict[str, Value]
             values[key] = Value(known.read(raw), Place(f"${known.env}"))
         except Wrong as wrong:
             notices.append(Notice("warn", f"settings.env.{wrong.expected}", {"name": known.env}))
+            if wrong.rest is not None:
+                values[key] = Value(wrong.rest, Place(f"${known.env}"))
     return values
 
 

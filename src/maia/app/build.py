@@ -26,7 +26,7 @@ from maia.core.tool import AnyTool
 from maia.core.types import Reason
 from maia.engine.context import Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
-from maia.engine.setup import AgentDesk, BangOutcome, CallContext, Config, Setup
+from maia.engine.setup import AgentDesk, BangOutcome, Bound, CallContext, Config, Setup
 from maia.engine.views import Trust
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox.fetch import WebFetcher
@@ -40,6 +40,7 @@ from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
+    from maia.app.masking import AddressOf, Masking
     from maia.app.runtimes import ProgramModels, Yard
     from maia.workspace.bench import WorkBench
 
@@ -64,14 +65,15 @@ def build_conversation(ground: Ground, models: EndpointModels | None = None) -> 
     """
     person = ground.options.prompt is None
     sessions = Sessions(ground.folders.sessions)
-    builder = _Builder(ground, sessions)
+    masking = _masking(ground)
+    builder = _Builder(ground, sessions, masking)
     answering = models or _models(ground)
     return Conversation(
         Setup(
             launch=ground.folders.launch,
             say=ground.say,
             version=__version__,
-            models=answering,
+            models=masking.models(answering, answering.address_of) if masking else answering,
             sessions=sessions,
             configure=builder.configure,
             hands=builder.hands,
@@ -86,9 +88,26 @@ def build_conversation(ground: Ground, models: EndpointModels | None = None) -> 
             resume=_resumed(ground.options, sessions),
             replay=person,
             release=builder.release,
+            screen=_screen(masking, answering.address_of) if masking else None,
             agents=(lambda: _agents(ground)) if person else None,
         )
     )
+
+
+def _masking(ground: Ground) -> Masking | None:
+    """What the setting `privacy` asks for; its room is loaded only then. Raises `InvalidPolicy`."""
+    wish = ground.rules.settings.privacy
+    if wish.mode == "off":
+        return None
+    from maia.app.masking import wished_masking
+
+    return wished_masking(wish, ground.say)
+
+
+def _screen(masking: Masking, address_of: AddressOf) -> Callable[[Bound, str], None]:
+    from maia.app.masking import destination_of
+
+    return lambda bound, text: masking.screen(text, destination_of(bound, address_of))
 
 
 def _agents(ground: Ground) -> AgentDesk:
@@ -201,7 +220,7 @@ class _SessionState:
 class _Builder:
     """Makes the parts of a session that settings and folder decide, and makes them again when they are read again."""
 
-    def __init__(self, ground: Ground, sessions: Sessions) -> None:
+    def __init__(self, ground: Ground, sessions: Sessions, masking: Masking | None = None) -> None:
         self._ground = ground
         self._sessions = sessions
         self._states: dict[str, _SessionState] = {}
@@ -209,7 +228,8 @@ class _Builder:
         self._memory = ground.memory(lambda notice: self._notify(notice)) if ground.memory else None
         self._acting = ground.acting
         own, self._tool_notices = self._own_tools()
-        self._tools = {**own, **{tool.spec.name: tool for tool in self._memory_tools()}}
+        tools = {**own, **{tool.spec.name: tool for tool in self._memory_tools()}}
+        self._tools = masking.tools(tools) if masking else tools
         self._rules = ground.rules
         self._processes = self._new_processes()
 

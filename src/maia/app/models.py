@@ -157,6 +157,13 @@ class EndpointModels:
         failures = tuple((endpoint.name, failure) for endpoint, failure in listing.failures)
         return [model_row(model) for model in listing.models], failures
 
+    def address_of(self, provider: str) -> str | None:
+        """The base address of an endpoint, empty for the built-in model, None where it has none that is known."""
+        endpoint = self._endpoint(provider)
+        if endpoint is None or endpoint.target is None:
+            return ""
+        return endpoint.target.base_url or None
+
     @property
     def is_bare(self) -> bool:
         """Whether nothing is configured or found, and nobody asked for the built-in assistant."""

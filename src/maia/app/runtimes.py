@@ -104,6 +104,10 @@ class ProgramModels:
         del model, provider, usage
         return Cost() if reported is None else Cost(reported, "reported")
 
+    def address_of(self, provider: str) -> str | None:
+        """Not known: programs speak to a service of their own."""
+        del provider
+
     def _bound(self, why: ChosenBy) -> Bound:
         return Bound(self._model, self._program.name, None, why, runtime=self._runtime)
 

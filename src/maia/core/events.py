@@ -355,4 +355,4 @@ class WireFailed:
     usage: Usage | None = None
 
 
-WireEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | RetryScheduled | WireAnswer | WireFailed
+WireEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | RetryScheduled | Notice | WireAnswer | WireFailed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from maia.credentials.prefixes import SHORT, Detection, detect
@@ -14,6 +15,16 @@ def without_keys(text: str) -> str:
     Shapes that many harmless texts share (32 hexadecimal digits are a digest, too) are left as they are.
     """
     return _word().sub(_masked, _private_key().sub(r"-----BEGIN \1PRIVATE KEY-----…", text))
+
+
+def key_places(text: str) -> Iterator[tuple[int, int]]:
+    """Where in a text keys and private keys stand, by the same shapes as `without_keys`; in code points."""
+    if "PRIVATE KEY-----" in text:
+        yield from (found.span() for found in _private_key().finditer(text))
+    for found in _word().finditer(text):
+        token = found.group().rstrip(".-")
+        if _is_telling(detect(token), token):
+            yield found.start(), found.start() + len(token)
 
 
 def _masked(found: re.Match[str]) -> str:

@@ -186,6 +186,8 @@ class Conversation:
         bound = self._bound or await self._begin_with_model()
         if bound is None:
             raise NotConfigured("turn.no_model")
+        if self._setup.screen is not None:
+            self._setup.screen(bound, submission.text)
         said = said_next(self.transcript, submission)
         self._recall(said)
         await self._answering(bound).run(said)

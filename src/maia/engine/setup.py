@@ -139,6 +139,7 @@ class Setup:
     `hands` gives one call its hands. `undo` is of the session of that name, `renamed` hears the old and the new one.
     `seen` hears (session, path, digest) of each file that the model knows without a Read in this run: it was joined
     whole to a request, or read or written before the session was resumed.
+    `screen` looks at (model, text) of a request before anything is kept of it; a `MaiaError` refuses it.
     `release` lets go of what tools hold open, when the session is over. `agents` is None where nobody looks at them.
     `bang` runs a `!` command with a place for its live output, and ends it, keeping what it printed, when the event is
     set. `resume` names a session to go on with; with `replay` its events are shown again.
@@ -160,6 +161,7 @@ class Setup:
     trust_needed: Callable[[], Trust | None]
     trust: Callable[[bool], None]
     release: Callable[[], Awaitable[None]] | None = None
+    screen: Callable[[Bound, str], None] | None = None
     agents: Callable[[], AgentDesk] | None = None
     resume: str | None = None
     save: bool = True

@@ -194,7 +194,7 @@ class _Turn:
                     case TextDelta() | ReasoningDelta():
                         shown.add(event)
                         self._p.emit(event)
-                    case ToolCallDrafted() | RetryScheduled():
+                    case ToolCallDrafted() | RetryScheduled() | Notice():
                         self._p.emit(event)
                     case WireAnswer() | WireFailed():
                         end = event

@@ -69,6 +69,8 @@ class Issue:
 class InvalidPolicy(MaiaError):
     """A policy that cannot be used; nothing of it is. `issues` say everything that is wrong."""
 
+    exit_code = 2
+
     def __init__(self, issues: tuple[Issue, ...]) -> None:
         super().__init__("privacy.invalid_policy", n=len(issues), places=", ".join(issue.path for issue in issues))
         self.issues = issues

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from maia.core.events import Notice
@@ -13,6 +12,7 @@ from maia.privacy.mask import Masker
 from maia.privacy.placed import Placed
 from maia.privacy.request import mask_request
 from maia.privacy.sent import Sent
+from maia.privacy.wire import Record
 
 
 class MaskedRuntime:
@@ -21,9 +21,7 @@ class MaskedRuntime:
     `record` hears what was done to each task before it is given.
     """
 
-    def __init__(
-        self, runtime: Runtime, masker: Masker, placed: Placed, say: Say, record: Callable[[Sent], None]
-    ) -> None:
+    def __init__(self, runtime: Runtime, masker: Masker, placed: Placed, say: Say, record: Record) -> None:
         self._runtime = runtime
         self._masker = masker
         self._placed = placed
@@ -37,21 +35,24 @@ class MaskedRuntime:
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         if not self._masker.policy.enabled:
             return await self._runtime.turn(task, desk)
-        return await self._runtime.turn(self._masked(task), _CarefulDesk(desk, self._placed, self._say))
+        masked, sent = self._masked(task)
+        if (notice := self._record(sent)) is not None:
+            desk.tell(notice)
+        return await self._runtime.turn(masked, _CarefulDesk(desk, self._placed, self._say))
 
     async def aclose(self) -> None:
         await self._runtime.aclose()
 
-    def _masked(self, task: ProgramTask) -> ProgramTask:
+    def _masked(self, task: ProgramTask) -> tuple[ProgramTask, Sent]:
         """The task as one request, of which the instructions and the text are the sections."""
         sections = (Section("instructions", task.instructions), Section("request", task.text))
         masked = mask_request(ModelRequest(task.model, sections, task.history), self._masker.mask)
         version = self._masker.policy.version
         sent = Sent(self.name, version, False, masked.sections, masked.parts, masked.tools, masked.pictures)
         self._placed.note(sent)
-        self._record(sent)
         instructions, request = masked.request.system
-        return replace(task, text=request.text, history=masked.request.messages, instructions=instructions.text)
+        clean = replace(task, text=request.text, history=masked.request.messages, instructions=instructions.text)
+        return clean, sent
 
 
 @dataclass(frozen=True, slots=True)

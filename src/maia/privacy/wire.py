@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection
+from typing import TypeAlias
 
-from maia.core.events import WireEvent
+from maia.core.events import Notice, WireEvent
 from maia.core.ports import Wire
 from maia.core.types import ModelRequest
 from maia.privacy.kinds import placeholder
@@ -12,11 +13,18 @@ from maia.privacy.mask import Masked, Masker
 from maia.privacy.request import OWN, mask_request
 from maia.privacy.sent import PartSent, Sent
 
+Record: TypeAlias = Callable[[Sent], Notice | None]
+
+
+def nothing_to_tell(_sent: Sent) -> None:
+    """For a caller that keeps no record."""
+
 
 class MaskedWire:
     """Wraps a wire (core.ports.Wire). `is_local` is of the endpoint behind it: then nothing is changed (R-2.110).
 
-    `record` hears what was done to each request before it is sent; it must not raise. Around a wire that falls back to
+    `record` hears what was done to each request before it is sent, and may give a notice for the person; it must not
+    raise. Around a wire that falls back to
     others, each of those is wrapped by itself, so that each attempt is masked for whom it goes to (N-10.09).
     """
 
@@ -26,7 +34,7 @@ class MaskedWire:
         masker: Masker,
         *,
         is_local: bool,
-        record: Callable[[Sent], None] = lambda _sent: None,
+        record: Record = nothing_to_tell,
         as_they_are: Collection[str] = (),
     ) -> None:
         self._wire = wire
@@ -42,7 +50,10 @@ class MaskedWire:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
         """As the wire gives it. A placeholder in the answer stays one: nothing is put back (docs/privacy.md)."""
-        events = self._wire.stream(self._checked(request))
+        checked, notice = self._checked(request)
+        if notice is not None:
+            yield notice
+        events = self._wire.stream(checked)
         try:
             async for event in events:
                 yield event
@@ -56,19 +67,18 @@ class MaskedWire:
         if aclose is not None:
             await aclose()
 
-    def _checked(self, request: ModelRequest) -> ModelRequest:
+    def _checked(self, request: ModelRequest) -> tuple[ModelRequest, Notice | None]:
         policy = self._masker.policy
         if not policy.enabled:
-            return request
+            return request, None
         if self._is_local:
             sections = tuple(
                 PartSent(each.name, "unscanned" if each.origin == OWN else "local") for each in request.system
             )
-            self._record(Sent(self.provider, policy.version, True, sections))
-            return request
+            return request, self._record(Sent(self.provider, policy.version, True, sections))
         seen, self._seen = self._seen, {}
         masked = mask_request(request, lambda text: self._mask(text, seen), self._as_they_are)
-        self._record(
+        notice = self._record(
             Sent(
                 self.provider,
                 policy.version,
@@ -79,7 +89,7 @@ class MaskedWire:
                 masked.pictures,
             )
         )
-        return masked.request
+        return masked.request, notice
 
     def _mask(self, text: str, seen: dict[str, Masked]) -> Masked:
         """Each text of a conversation is looked through once: the next request holds all of the one before."""
