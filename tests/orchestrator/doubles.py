@@ -74,7 +74,7 @@ class _Run:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def end(self, outcome: Outcome, failure: Failure | None = None) -> None:
+    def end(self, outcome: Outcome, failure: Failure | None = None, problem: Reason | None = None) -> None:
         usage, cost = Usage(12, 3), Cost(0.0021, "estimated")
         self.info = replace(
             self.info,
@@ -84,6 +84,7 @@ class _Run:
             usage=usage,
             cost=cost,
             failure=failure,
+            problem=problem,
             steps=1,
             open_asks=(),
         )
@@ -91,7 +92,7 @@ class _Run:
 
 
 class FakeRuns:
-    """The port `Runs`. The first word of a task says what happens: hello, fail, slow, ask, tool, gone."""
+    """The port `Runs`. The first word of a task says what happens: hello, fail, cannot, slow, ask, tool, gone."""
 
     def __init__(self) -> None:
         self.runs: dict[str, _Run] = {}
@@ -138,6 +139,10 @@ class FakeRuns:
                 pass
         if kind == "fail":
             run.end("failed", Failure("rate_limit", "api.example.org", 429, provider_text="slow down\x1b[2J"))
+            return
+        if kind == "cannot":
+            values = {"name": "nope", "close": "fake-model"}
+            run.end("failed", Failure("not_configured", code="models.no_such_model"), Reason("models.no_such_model", values))
             return
         self._say(run, f"Hello, {run.wish.task}.")
         run.end("finished")

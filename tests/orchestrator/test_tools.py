@@ -121,6 +121,21 @@ def test_a_run_is_waited_for_and_comes_back_as_data_and_as_text(mode: ConnectMod
     run(work)
 
 
+def test_a_run_that_cannot_begin_says_why_and_what_is_there_instead() -> None:
+    async def work() -> None:
+        async with House().client() as client:
+            result = await call(client, "run_agent", task="cannot please")
+        assert result.structured_content is not None
+        assert result.structured_content["failure"] == {
+            "code": "models.no_such_model",
+            "message": 'There is no model "nope".',
+            "fix": "The closest: fake-model. The list: maia models, or /model.",
+        }
+        assert 'There is no model "nope".' in text_of(result)
+
+    run(work)
+
+
 def test_a_run_that_fails_is_an_error_with_its_data_and_our_words() -> None:
     async def work() -> None:
         async with House().client() as client:

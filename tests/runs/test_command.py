@@ -89,6 +89,15 @@ def test_what_cannot_begin_is_told_by_who_follows(place: Place) -> None:
     assert (ran.code, "[FAIL]" in ran.err) == (1, True)
 
 
+def test_what_cannot_begin_is_shown_with_its_remedy(place: Place) -> None:
+    with fake_llm() as server:
+        place.settings(LiteLLM_URL=server.url)
+        run_id = place.run("runs", "start", "hi", "--model", "nope").out.strip()
+        until(place, run_id, "ended")
+        told = place.run("runs", "show", run_id, "--lang", "en").out
+    assert 'There is no model "nope".\n→ The closest: ' in told
+
+
 WRONG: list[tuple[tuple[str, ...], int, Callable[[Ran], bool]]] = [
     (("runs",), 2, lambda ran: "maia runs list" in ran.err),
     (("runs", "dance"), 2, lambda ran: "maia runs list" in ran.err),

@@ -197,7 +197,9 @@ def _who(info: RunInfo) -> str:
 
 def _why(info: RunInfo, say: Catalogue) -> str:
     if info.problem is not None:
-        return say(info.problem.key, **info.problem.values)
+        fix = f"{info.problem.key}.fix"
+        keys = (info.problem.key, fix) if say.has(fix) else (info.problem.key,)
+        return "\n→ ".join(say(key, **info.problem.values) for key in keys)
     return failure_words(info.failure, say) if info.failure is not None else ""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from maia.core.codec import to_json
 from maia.core.text import cut_middle, visible
 from maia.core.types import JsonObject, Verdict
-from maia.orchestrator.words import error_text, failure_data, money, reason_data, sentence
+from maia.orchestrator.words import error_text, failure_data, is_of_failure, money, reason_data, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,10 +171,10 @@ def _standing(info: RunInfo, say: Say) -> str:
 
 
 def _why(info: RunInfo, say: Say) -> JsonObject | None:
-    """What went wrong: the model's call, else what kept the run from going on."""
-    if info.failure is not None:
-        return failure_data(info.failure, say)
-    return reason_data(info.problem, say) if info.problem is not None else None
+    """What went wrong: what kept the run from going on, in its own words, else the call of the model that failed."""
+    if info.problem is not None and not (info.failure is not None and is_of_failure(info.problem)):
+        return reason_data(info.problem, say)
+    return failure_data(info.failure, say) if info.failure is not None else None
 
 
 def called(info: RunInfo) -> str:

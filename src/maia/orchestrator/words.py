@@ -35,6 +35,11 @@ def failure_data(failure: Failure, say: Say) -> JsonObject:
     return data
 
 
+def is_of_failure(reason: Reason) -> bool:
+    """Whether a reason says no more than that a call of the model failed: the `Failure` then knows better."""
+    return reason.key.startswith("failure.")
+
+
 def reason_data(reason: Reason, say: Say) -> JsonObject:
     """A reason given as data, as `{code, message, fix}`."""
     return _with_fix(reason.key, reason.values, say)

@@ -260,11 +260,11 @@ BY_NAME: Final[Mapping[str, Program]] = {program.name: program for program in PR
 
 
 def named(name: str) -> Program:
-    """The program of that name. Raises `UsageProblem` with the nearest names."""
+    """The program of that name. Raises `UsageProblem` with all names, the nearest first."""
     program = BY_NAME.get(name.strip().lower())
     if program is None:
-        near = get_close_matches(name.lower(), BY_NAME, 3, 0.4) or list(BY_NAME)
-        raise UsageProblem("runtime.unknown", name=name, known=", ".join(near))
+        near = get_close_matches(name.lower(), BY_NAME, 3, 0.4)
+        raise UsageProblem("runtime.unknown", name=name, known=", ".join(dict.fromkeys((*near, *BY_NAME))))
     return program
 
 
