@@ -173,11 +173,16 @@ def test_a_change_that_does_not_do_is_refused_and_nothing_is_changed(
         ({"folders": ["/"]}, "folders"),
         ({"key": "OTHER"}, "key"),
         ({"permissions": {"deny": ["Read(.env)", "Bash(*)"], "ask": ["Edit"]}}, ""),
-        ({"model": "x", "instructions": "y", "tools": None}, ""),
+        ({"tools": None}, "tools"),
+        ({"tools": ["Read", "Bash"]}, "tools"),
+        ({"skills": None}, "skills"),
+        ({"skills": ["release", "deploy"]}, "skills"),
+        ({"skills": ["release"], "tools": ["read"]}, ""),
+        ({"model": "x", "runner": "codex", "instructions": "y"}, ""),
     ],
 )
 def test_only_a_person_may_let_an_agent_do_more(world: World, fields: dict[str, Any], wider: str) -> None:
-    text = written("tools: [Read]\npermissions:\n  deny: [Read(.env)]\n")
+    text = written("tools: [Read, Grep]\nskills: [release, notes]\npermissions:\n  deny: [Read(.env)]\n")
     file = world.put("home", "critic", text)
     if wider:
         with pytest.raises(UsageProblem) as caught:
@@ -188,6 +193,18 @@ def test_only_a_person_may_let_an_agent_do_more(world: World, fields: dict[str, 
     else:
         update(world.shelf(), "critic", fields, by_person=False)
     assert file.read_text("utf-8") != text
+
+
+@pytest.mark.parametrize("lent", ["asks_nothing: true", "key: WORK_API_KEY"])
+@pytest.mark.parametrize(("field", "value"), [("runner", "codex"), ("model", "Claude at work")])
+def test_what_a_person_trusted_stays_with_the_runner_and_the_model_it_was_said_for(
+    world: World, lent: str, field: str, value: str
+) -> None:
+    world.put("home", "critic", written(f"runner: claude-code\nmodel: opus\n{lent}\n"))
+    with pytest.raises(UsageProblem) as caught:
+        update(world.shelf(), "critic", {field: value}, by_person=False)
+    assert (caught.value.key, caught.value.values["fields"]) == ("agents.person_only", field)
+    update(world.shelf(), "critic", {"description": "new"}, by_person=False)
 
 
 def test_a_new_agent_of_a_client_may_do_nothing_more_either(world: World) -> None:

@@ -120,8 +120,12 @@ def delete(shelf: Shelf, word: str) -> Path:
 
 
 def widening(before: AgentDefinition | None, after: AgentDefinition) -> tuple[str, ...]:
-    """The fields by which an agent may do more than before: what a model must not give to itself."""
+    """The fields by which an agent may do more than before: what a model must not give to itself.
+
+    Who trusted a program (`asks_nothing`) or lent a key did so for the runner and the model that stood there.
+    """
     old = before or AgentDefinition(after.name, "", "", "")
+    is_trusted = after.asks_nothing or bool(after.key)
     more = {
         "asks_nothing": after.asks_nothing and not old.asks_nothing,
         "permissions.allow": not set(after.rules.allow) <= set(old.rules.allow),
@@ -129,8 +133,19 @@ def widening(before: AgentDefinition | None, after: AgentDefinition) -> tuple[st
         "permissions.deny": not set(old.rules.deny) <= set(after.rules.deny),
         "folders": not set(after.folders) <= set(old.folders),
         "key": after.key != old.key,
+        "tools": not _is_within(after.tools, old.tools),
+        "skills": not _is_within(after.skills, old.skills),
+        "runner": is_trusted and after.runner != old.runner,
+        "model": is_trusted and after.model != old.model,
     }
     return tuple(name for name, wider in more.items() if wider)
+
+
+def _is_within(after: Sequence[str] | None, before: Sequence[str] | None) -> bool:
+    """Whether a list of the only ones allowed, None for all, has none that the one before had not."""
+    if before is None:
+        return True
+    return after is not None and set(map(str.casefold, after)) <= set(map(str.casefold, before))
 
 
 def _refuse_widening(before: AgentDefinition | None, after: AgentDefinition, by_person: bool) -> None:
