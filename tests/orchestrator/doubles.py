@@ -141,8 +141,8 @@ class FakeRuns:
             run.end("failed", Failure("rate_limit", "api.example.org", 429, provider_text="slow down\x1b[2J"))
             return
         if kind == "cannot":
-            values = {"name": "nope", "close": "fake-model"}
-            run.end("failed", Failure("not_configured", code="models.no_such_model"), Reason("models.no_such_model", values))
+            why = Reason("models.no_such_model", {"name": "nope", "close": "fake-model"})
+            run.end("failed", Failure("not_configured", code=why.key), why)
             return
         self._say(run, f"Hello, {run.wish.task}.")
         run.end("finished")

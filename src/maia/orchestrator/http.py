@@ -10,6 +10,7 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from maia.orchestrator.guard import MAX_BODY_BYTES, Guard
+from maia.orchestrator.patience import Impatient
 
 if TYPE_CHECKING:
     import socket
@@ -43,6 +44,7 @@ async def serve_http(
     web = _Web(
         uvicorn.Config(
             Guard(manager.handle_request, identify, host),
+            http=Impatient,
             lifespan="off",
             log_config=None,
             access_log=False,
