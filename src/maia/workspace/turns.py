@@ -85,7 +85,7 @@ class Turns:
     def stop(self, conversation_id: str) -> bool:
         """Stop the turn that runs; returns at once, False when there is none. What was written is kept."""
         running = self._running.get(conversation_id)
-        if running is None:
+        if running is None or (running.turn is not None and running.turn.is_over):
             return False
         running.stopped = True
         if running.task is not None:
