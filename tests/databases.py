@@ -24,10 +24,14 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a new, empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/maia.db"
-    server: str = request.getfixturevalue("postgres")
+    return new_database(request.getfixturevalue("postgres"))
+
+
+def new_database(server: str) -> str:
+    """The address of a new, empty database on that server."""
     name = f"t_{secrets.token_hex(6)}"
     engine = create_engine(
-        f"{server.replace('postgresql', 'postgresql+psycopg')}/postgres", isolation_level="AUTOCOMMIT"
+        server.replace("postgresql", "postgresql+psycopg") + "/postgres", isolation_level="AUTOCOMMIT"
     )
     with engine.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))

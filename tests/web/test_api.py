@@ -2,6 +2,7 @@ import itertools
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -184,3 +185,59 @@ def test_the_interface_describes_itself(owner: Visitor) -> None:
 def test_health_needs_nobody(served: Serving) -> None:
     with Visitor(served.url) as stranger:
         assert stranger.ask("GET", "/health").json()["status"] == "ok"
+
+
+ODD = ["\x00", "\ud800", "a\x00b", "\ud83d", "%00", "../..", "é", "𝕏", "\u202e", "x" * 3000, "' OR 1=1 --"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+def test_no_text_however_odd_breaks_the_server(owner: Visitor, odd: str) -> None:
+    """No status of 500 and above; what is accepted can be read again."""
+    body = json.dumps({"title": odd, "content": odd, "email": odd, "password": odd, "lang": odd, "theme": odd})
+    headers = {"X-CSRF-Token": owner.csrf, "Content-Type": "application/json"}
+    conversation = owner.conversation("Here")
+    path = f"/api/v1/conversations/{conversation}"
+    quoted = quote(odd, safe="", errors="replace")
+    requests = [
+        ("POST", "/api/v1/conversations"),
+        ("PATCH", path),
+        ("POST", f"{path}/messages"),
+        ("PATCH", "/api/v1/session/preferences"),
+        ("GET", f"/api/v1/conversations/{quoted}"),
+        ("GET", f"/conversations/{quoted}"),
+        ("GET", f"/ui/stream?conversation={quoted}"),
+        ("GET", f"/api/v1/conversations?cursor={quoted}&limit={quoted}"),
+        ("GET", f"{path}/events?cursor={quoted}"),
+        ("GET", f"/static/{quoted}/{quoted}"),
+        ("GET", f"/signin?next={quoted}"),
+        ("GET", f"/first-run?token={quoted}"),
+    ]
+    for method, where in requests:
+        answer = owner.client.request(method, where, content=body if method != "GET" else None, headers=headers)
+        assert answer.status_code < 500, (method, where, answer.text)
+    if owner.ask("GET", path).json()["status"] == "running":
+        owner.until_done(conversation)
+    assert owner.ask("GET", path).status_code == 200
+    assert owner.ask("GET", f"/conversations/{conversation}", Accept="text/html").status_code == 200
+
+
+def test_no_sign_in_however_odd_breaks_the_server(data: Path) -> None:
+    with serving(data) as server, Visitor(server.url) as stranger:
+        stranger.become_owner(server.token)
+        for odd in ODD:
+            quoted = quote(odd, safe="", errors="replace")
+            body = json.dumps({"email": odd, "password": odd})
+            form = f"email={quoted}&password={quoted}&token={quoted}&next={quoted}&name={quoted}"
+            for where, content in (("/api/v1/session", body), ("/signin", form), ("/first-run", form)):
+                kind = "application/json" if content is body else "application/x-www-form-urlencoded"
+                answer = stranger.client.post(where, content=content, headers={"Content-Type": kind})
+                assert answer.status_code < 500, (where, answer.text)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"content": ' + b"[" * 50_000])
+def test_no_body_however_broken_breaks_the_server(owner: Visitor, content: bytes) -> None:
+    conversation = owner.conversation()
+    headers = {"X-CSRF-Token": owner.csrf, "Content-Type": "application/json"}
+    for path in (f"/api/v1/conversations/{conversation}/messages", "/api/v1/conversations", "/api/v1/session"):
+        answer = owner.client.post(path, content=content, headers=headers)
+        assert answer.status_code in (400, 422), (path, answer.status_code, answer.text)

@@ -240,8 +240,12 @@ def test_tries_are_counted_by_address_and_by_place_and_forgotten_in_time() -> No
     now[0] = WINDOW + 1
     assert tries.wait("a@b", "here") == 0
     tries.failed("a@b", "here")
-    tries.succeeded("a@b")
+    tries.succeeded("a@b", "here")
     assert tries.left("a@b") == BY_EMAIL
+    for _ in range(2 * BY_ADDRESS):
+        assert tries.wait("a@b", "here") == 0, "who signs in often is no guesser"
+        tries.failed("a@b", "here")
+        tries.succeeded("a@b", "here")
 
 
 def test_working_folders_are_never_in_a_checkout(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ class Accounts:
 
     async def sign_in(self, email: str, password: str, address: str, browser: str) -> Signed:
         """Raises `TooManyTries`, and `WrongSignIn` with the tries that are left."""
-        email = email.strip().lower()[:254]
+        email = email.strip().lower()[:254].replace("\x00", "\ufffd")
         if wait := self._tries.wait(email, address):
             raise TooManyTries(wait)
         self._tries.failed(email, address)  # counted before the slow check, so that many at once are no way around
@@ -94,7 +94,7 @@ class Accounts:
         right = await matches(found[1] if found else None, password[:LONGEST_PASSWORD])
         if found is None or not right:
             raise WrongSignIn("signin.wrong", n=self._tries.left(email))
-        self._tries.succeeded(email)
+        self._tries.succeeded(email, address)
         return await self.admit(found[0], browser)
 
     async def admit(self, user: User, browser: str) -> Signed:

@@ -33,8 +33,11 @@ class Tries:
         for key in (("email", email), ("address", address)):
             self._failed.setdefault(key, deque(maxlen=BY_ADDRESS)).append(self._now())
 
-    def succeeded(self, email: str) -> None:
+    def succeeded(self, email: str, address: str) -> None:
+        """The last try, counted as it began, was none of the failures; those of this e-mail are forgiven."""
         self._failed.pop(("email", email), None)
+        if failed := self._failed.get(("address", address)):
+            failed.pop()
 
     def _wait(self, key: tuple[str, str], most: int) -> int:
         recent = self._recent(key)

@@ -14,7 +14,7 @@ from maia.database import conversations, messages, settings
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Logged, Stamped, events_of_turns, turn_at
-from maia.database.ids import now_ms
+from maia.database.ids import ID_CHARS, now_ms
 from maia.database.messages import MessageRow
 from maia.database.users import User
 from maia.workspace.accounts import Accounts
@@ -85,6 +85,8 @@ class Workspace:
 
     async def conversation(self, user: User, conversation_id: str) -> ConversationRow:
         """One conversation. Raises `NotYours`."""
+        if len(conversation_id) != ID_CHARS or not conversation_id.isascii() or not conversation_id.isalnum():
+            raise NotYours("workspace.not_found")
         row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
         if row is None:
             raise NotYours("workspace.not_found")
