@@ -296,6 +296,7 @@ def test_a_folder_of_a_stranger_is_asked_about_once(place: Place) -> None:
         send(term, "/exit")
         term.until("code 0")
         term.keys("C-l")
+        term.until(lambda rows: not any("Trust the folder" in row for row in rows))
         term.type(f"{sys.executable} -m maia --model offline; echo code $?")
         term.keys("Enter")
         term.until("Trust the folder")
