@@ -1,0 +1,70 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.web.serving import ROOT, Visitor, serving
+
+
+def run(data: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """`maia serve` that cannot begin."""
+    env = {**os.environ, "MAIA_DATA_DIR": str(data), "PYTHONPATH": str(ROOT / "src"), "MAIA_LANG": "en"}
+    argv = [sys.executable, "-P", "-m", "maia", "serve", *options]
+    return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "x", "٣"])
+def test_a_port_that_is_none_is_told(data: Path, port: str) -> None:
+    done = run(data, f"--port={port}")
+    assert done.returncode == 2
+    assert f"{port} is no port" in done.stderr
+    assert not data.exists()
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_made(data: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run(data, "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 1
+    assert "Cannot listen" in done.stderr
+    assert not data.exists()
+
+
+def test_an_address_of_no_database_is_told_without_its_password(data: Path) -> None:
+    done = run(data, "--port", "0", "--database", "mysql://u:hidden@h/d")
+    assert done.returncode == 2
+    assert "hidden" not in done.stderr + done.stdout
+
+
+def test_a_second_server_on_the_same_data_is_told(data: Path) -> None:
+    with serving(data):
+        done = run(data, "--port", "0")
+    assert done.returncode == 1
+    assert "Another maia server" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_in_order_with_a_stream_open_and_an_answer_going_on(data: Path, number: int) -> None:
+    with serving(data, script=[{"text": "Half", "wait": 60}]) as server, Visitor(server.url) as visitor:
+        visitor.become_owner(server.token)
+        conversation = visitor.conversation()
+        visitor.say(conversation, "Go")
+        frames = visitor.frames(conversation)
+        while next(frames).kind != "TextDelta":
+            pass
+        rest: list[str] = []
+        reader = threading.Thread(target=lambda: rest.extend(frame.kind for frame in frames))
+        reader.start()
+        assert server.stop(number) == 0
+        reader.join(10)
+        assert not reader.is_alive()
+    with serving(data) as server, Visitor(server.url) as visitor:
+        visitor.sign_in()
+        answer = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"][1]
+        assert (answer["content"], answer["turnMeta"]["error"]["code"]) == ("Half", "server_stopped")
