@@ -20,6 +20,8 @@ from maia.engine.views import ModelChoice
 from maia.i18n.catalogue import Catalogue
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
+from maia.privacy.destination import HERE, Destination
+from maia.privacy.mask import Masker
 from maia.workspace.bench import WorkBench
 from maia.workspace.places import Places
 from maia.workspace.workspace import Workspace
@@ -85,7 +87,7 @@ def no_memory(*_: object) -> None:
     pass
 
 
-def bench_of(models: PlayedModels, folder: Path) -> WorkBench:
+def bench_of(models: PlayedModels, folder: Path, destination: Destination = HERE) -> WorkBench:
     judge = RuleJudge(Place(folder, folder), trusted=False)
     return WorkBench(
         launch=folder,
@@ -95,15 +97,19 @@ def bench_of(models: PlayedModels, folder: Path) -> WorkBench:
         price=no_price,
         configure=lambda: Config(judge, {}, (), (), (), 50),
         seen=no_memory,
+        masker=Masker,
+        destination=lambda _bound: destination,
     )
 
 
 @asynccontextmanager
-async def workspace_on(url: str, folder: Path, models: PlayedModels) -> AsyncGenerator[tuple[Workspace, users.User]]:
+async def workspace_on(
+    url: str, folder: Path, models: PlayedModels, destination: Destination = HERE
+) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
     places = Places(folder / "data", folder / "workspaces")
     made = await asyncio.to_thread(
-        Workspace, database_url(url, folder), places, lambda path, _lang: bench_of(models, path)
+        Workspace, database_url(url, folder), places, lambda path, _lang: bench_of(models, path, destination)
     )
     await made.start()
     database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

@@ -40,8 +40,8 @@ from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
-    from maia.app.masking import AddressOf, Masking
     from maia.app.runtimes import ProgramModels, Yard
+    from maia.engine.masking import AddressOf, Masking
     from maia.workspace.bench import WorkBench
 
 
@@ -105,7 +105,7 @@ def _masking(ground: Ground) -> Masking | None:
 
 
 def _screen(masking: Masking, address_of: AddressOf) -> Callable[[Bound, str], None]:
-    from maia.app.masking import destination_of
+    from maia.engine.masking import destination_of
 
     return lambda bound, text: masking.screen(text, destination_of(bound, address_of))
 
@@ -119,6 +119,8 @@ def _agents(ground: Ground) -> AgentDesk:
 
 def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
     """The tools, rules and words of one conversation of the workspace; its models are those of the server."""
+    from maia.app.masking import masker_of
+    from maia.engine.masking import destination_of
     from maia.workspace.bench import WorkBench
 
     builder = _Builder(ground, Sessions(ground.folders.sessions))
@@ -130,6 +132,8 @@ def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
         price=models.price,
         configure=builder.configure,
         seen=builder.seen,
+        masker=masker_of,
+        destination=lambda bound: destination_of(bound, models.address_of),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection
 from typing import TypeAlias
 
@@ -50,7 +51,7 @@ class MaskedWire:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
         """As the wire gives it. A placeholder in the answer stays one: nothing is put back (docs/privacy.md)."""
-        checked, notice = self._checked(request)
+        checked, notice = await self._checked(request)
         if notice is not None:
             yield notice
         events = self._wire.stream(checked)
@@ -67,7 +68,7 @@ class MaskedWire:
         if aclose is not None:
             await aclose()
 
-    def _checked(self, request: ModelRequest) -> tuple[ModelRequest, Notice | None]:
+    async def _checked(self, request: ModelRequest) -> tuple[ModelRequest, Notice | None]:
         policy = self._masker.policy
         if not policy.enabled:
             return request, None
@@ -77,7 +78,9 @@ class MaskedWire:
             )
             return request, self._record(Sent(self.provider, policy.version, True, sections))
         seen, self._seen = self._seen, {}
-        masked = mask_request(request, lambda text: self._mask(text, seen), self._as_they_are)
+        masked = await asyncio.to_thread(
+            mask_request, request, lambda text: self._mask(text, seen), self._as_they_are
+        )  # aside: a long history would hold up everybody's streams
         notice = self._record(
             Sent(
                 self.provider,

@@ -17,13 +17,23 @@ from maia.core.errors import MaiaError
 from maia.core.types import JsonObject
 from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import error_page, stranger
-from maia.workspace.problems import Busy, ModelUnavailable, NotYours, StorageError, TooManyTries, Unusable, WrongSignIn
+from maia.workspace.problems import (
+    Busy,
+    ModelUnavailable,
+    NotYours,
+    PrivacyBlocked,
+    StorageError,
+    TooManyTries,
+    Unusable,
+    WrongSignIn,
+)
 
 _STATUS: Mapping[type[MaiaError], int] = {
     NotYours: 404,
     Busy: 409,
     Unusable: 400,
     ModelUnavailable: 409,
+    PrivacyBlocked: 422,
     WrongSignIn: 401,
     TooManyTries: 429,
 }
@@ -49,7 +59,7 @@ def status_of(error: MaiaError) -> int:
 
 def code_of(error: MaiaError) -> str:
     """Its machine code: the last part of its key, unless it has one of its own."""
-    return error.code if isinstance(error, ModelUnavailable) else error.key.rpartition(".")[2]
+    return error.code if isinstance(error, (ModelUnavailable, PrivacyBlocked)) else error.key.rpartition(".")[2]
 
 
 def _body(code: str, message: str, **more: Any) -> JsonObject:
@@ -70,7 +80,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     if _is_page(request) and request.method == "GET":
         return error_page(request, status, _words(request, error.key, **error.values))
     headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
-    return JSONResponse(_body(code, _words(request, error.key, **error.values)), status, headers)
+    more = {"types": error.types, "maskedContent": error.masked} if isinstance(error, PrivacyBlocked) else {}
+    return JSONResponse(_body(code, _words(request, error.key, **error.values), **more), status, headers)
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:

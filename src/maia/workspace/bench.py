@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maia.core.ports import Hands, Say
-from maia.engine.setup import CallContext, Config, Models
+from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.turn import Price
+from maia.privacy.destination import Destination
+from maia.privacy.mask import Masker
+from maia.privacy.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
 class WorkBench:
     """The parts of one conversation; an `engine.answering.Bench`. `configure` reads settings and rules again.
 
-    `seen` hears (session, path, digest) of each file that the model knows from earlier turns.
+    `seen` hears (session, path, digest) of each file that the model knows from earlier turns. `masker` is that of a
+    policy, `destination` where a message to a model goes.
     """
 
     launch: Path
@@ -25,6 +29,8 @@ class WorkBench:
     price: Price
     configure: Callable[[], Config]
     seen: Callable[[str, str, str], None]
+    masker: Callable[[Policy], Masker]
+    destination: Callable[[Bound], Destination]
 
 
 OpenBench = Callable[[Path, str], WorkBench]

@@ -30,6 +30,20 @@ class ModelUnavailable(MaiaError):
         self.code = code
 
 
+class PrivacyBlocked(MaiaError):
+    """A message with protected data would leave for a model elsewhere: nothing of it is stored (R-2.266, R-2.274).
+
+    `types` are slugs, `names` the same in the reader's words, `masked` is the text that may be sent instead.
+    """
+
+    code = "privacy_blocked"
+
+    def __init__(self, types: tuple[str, ...], names: str, masked: str) -> None:
+        super().__init__("privacy.blocked", types=names)
+        self.types = types
+        self.masked = masked
+
+
 class WrongSignIn(MaiaError):
     """The e-mail or the password is not right; nobody is told which."""
 

@@ -16,6 +16,7 @@ from maia.database.events import forget_progress
 from maia.engine.answering import Answering, said_next
 from maia.engine.approvals import Approvals
 from maia.engine.limits import SilentCut
+from maia.engine.masking import Masking
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript
 from maia.workspace.bench import WorkBench
@@ -37,6 +38,7 @@ class RunningTurn:
     transcript: Transcript
     log: TurnLog
     why_stopped: Callable[[], Failure | None]
+    masking: Masking
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -63,6 +65,7 @@ class RunningTurn:
 
     async def _answer(self, said: UserSaid) -> None:
         config = await asyncio.to_thread(self.bench.configure)
+        config = replace(config, tools=self.masking.tools(config.tools))
         for notice in self.notices:
             self.emit(notice)
         await Answering(

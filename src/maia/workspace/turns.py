@@ -18,6 +18,7 @@ from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.binding import bound_to
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.places import Places
+from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
@@ -50,11 +51,18 @@ class Turns:
     """All turns of this server."""
 
     def __init__(
-        self, database: Database, log: Log, places: Places, open_bench: OpenBench, default_model: str | None
+        self,
+        database: Database,
+        log: Log,
+        places: Places,
+        open_bench: OpenBench,
+        default_model: str | None,
+        privacy: Privacy,
     ) -> None:
         self._database = database
         self._log = log
         self._places = places
+        self._privacy = privacy
         self._open_bench = open_bench
         self._default_model = default_model
         self._running: dict[str, _Running] = {}
@@ -63,11 +71,13 @@ class Turns:
 
     # What doors call
 
-    async def submit(self, row: ConversationRow, author_id: str, submission: Submission) -> Begun:
+    async def submit(
+        self, row: ConversationRow, author_id: str, submission: Submission, *, masked: bool = False
+    ) -> Begun:
         """Store a person's message and begin to answer it; returns as soon as it is stored.
 
-        Raises `Unusable` for an empty or endless message, `Busy` while an answer is being written, `ModelUnavailable`:
-        then nothing is stored.
+        With `masked` protected data in it are replaced first. Raises `Unusable` for an empty or endless message, `Busy`
+        while an answer is being written, `ModelUnavailable`, `PrivacyBlocked`: then nothing is stored.
         """
         _check(submission)
         before = self._running.get(row.id)
@@ -77,7 +87,7 @@ class Turns:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running()
         try:
-            return await self._begin(row, author_id, submission, running)
+            return await self._begin(row, author_id, submission, running, masked=masked)
         except BaseException:
             self._over(row.id, running)
             raise
@@ -107,14 +117,19 @@ class Turns:
 
     # Inside
 
-    async def _begin(self, row: ConversationRow, author_id: str, submission: Submission, running: _Running) -> Begun:
+    async def _begin(
+        self, row: ConversationRow, author_id: str, submission: Submission, running: _Running, *, masked: bool
+    ) -> Begun:
         bench = await self._bench(row)
         bound = await bound_to(row, bench.models, self._default_model)
+        passed = await self._privacy.passed(bench, bound, row.id, author_id, submission, masked=masked)
+        submission, bound = passed.submission, passed.bound
         transcript = await self._transcript(row, bench)
         title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
 
         def store(connection: Connection) -> Begun:
             turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
+            passed.along(connection)
             if not row.model_id:
                 conversations.pin_model(connection, row.id, bound.provider, bound.model)
             if title:
@@ -127,7 +142,9 @@ class Turns:
         if title:
             turn_log.take(SessionRenamed(title))
         notices = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
-        turn = RunningTurn(row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), notices)
+        turn = RunningTurn(
+            row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), passed.masking, notices
+        )
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
         if running.stopped:

@@ -22,6 +22,7 @@ from maia.workspace.bench import OpenBench
 from maia.workspace.feed import Feeds
 from maia.workspace.log import Log
 from maia.workspace.places import Places
+from maia.workspace.privacy import Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
 from maia.workspace.titles import checked_title
@@ -50,7 +51,8 @@ class Workspace:
         self._database = Database(url)
         self._feeds = Feeds()
         self._log = Log(self._database, self._feeds)
-        self._turns = Turns(self._database, self._log, places, open_bench, default_model)
+        self.privacy = Privacy(self._database, places.data / "privacy.yaml")
+        self._turns = Turns(self._database, self._log, places, open_bench, default_model, self.privacy)
         self.accounts = Accounts(self._database)
 
     # Life
@@ -125,9 +127,9 @@ class Workspace:
         """The last messages, oldest first."""
         return await self._database.read(lambda c: messages.messages_of(c, row.id, limit, before_turn))
 
-    async def submit(self, user: User, row: ConversationRow, submission: Submission) -> Begun:
+    async def submit(self, user: User, row: ConversationRow, submission: Submission, *, masked: bool = False) -> Begun:
         """Send a message; the answer is written whoever looks on. Raises as `Turns.submit`."""
-        return await self._turns.submit(row, user.id, submission)
+        return await self._turns.submit(row, user.id, submission, masked=masked)
 
     def stop(self, row: ConversationRow) -> bool:
         """Stop the answer that is being written; False when there is none."""

@@ -58,8 +58,12 @@ async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: 
 
 @router.post("/{conversation_id}/messages", status_code=202)
 async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMessage) -> JsonObject:
-    """Send a message. The answer is written in the server; its events come from `…/events`."""
-    begun = await desk.workspace.submit(person.user, row, Submission(body.content))
+    """Send a message. The answer is written in the server; its events come from `…/events`.
+
+    One with protected data for a model elsewhere is refused with 422 `privacy_blocked`; `maskedContent` is what may be
+    sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
+    """
+    begun = await desk.workspace.submit(person.user, row, Submission(body.content), masked=body.privacy == "mask")
     return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
 
 

@@ -32,6 +32,7 @@ class ChangedConversation(Body):
 
 class NewMessage(Body):
     content: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_MESSAGE)]
+    privacy: Literal["mask"] | None = None
 
 
 class Credentials(Body):

@@ -1,0 +1,152 @@
+"""The privacy policy of this installation, and what of it concerns a message: refused, masked, noted without values."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from sqlalchemy import Connection
+
+from maia.core.types import JsonObject, Submission
+from maia.database import settings
+from maia.database.database import Database
+from maia.engine.masking import Masking
+from maia.engine.setup import Bound
+from maia.privacy.message import MASKED, REFUSED, mask_blocked, types_of
+from maia.privacy.policy import InvalidPolicy, Policy, read_policy
+from maia.privacy.refused import MessageRefused
+from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
+from maia.workspace.bench import WorkBench
+from maia.workspace.problems import PrivacyBlocked
+
+_SETTING = "privacy"
+_log = logging.getLogger("maia.workspace")
+
+Source: TypeAlias = Literal["yaml", "ui", "defaults"]
+"""Who said the policy: a file beside the database, a person in the workspace, nobody (N-10.14)."""
+
+Along: TypeAlias = Callable[[Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A message that may be stored and sent: its text, who answers it behind the mask, and what the audit keeps."""
+
+    submission: Submission
+    bound: Bound
+    masking: Masking
+    along: Along
+
+
+class Privacy:
+    """Reads and keeps the policy, and judges messages by it."""
+
+    def __init__(self, database: Database, seed: Path) -> None:
+        self._database = database
+        self._seed = seed
+        self._good = Policy()
+
+    async def policy(self) -> tuple[Policy, Source]:
+        """The policy in force: as it was saved, else as the file beside the database has it, else as by default.
+
+        A file that cannot be used leaves the last good one in force, and the log says why (N-10.16).
+        """
+        kept = await self._database.read(lambda c: settings.setting(c, _SETTING))
+        if isinstance(kept, dict):
+            return _kept(cast(JsonObject, kept)), "ui"
+        try:
+            seeded = await asyncio.to_thread(_read_seed, self._seed)
+        except (OSError, ValueError, InvalidPolicy) as problem:
+            _log.warning("privacy: %s: %s", self._seed.name, problem)
+            return self._good, "yaml"
+        if seeded is None:
+            return Policy(), "defaults"
+        self._good = seeded
+        return seeded, "yaml"
+
+    async def save(self, user_id: str, data: Any) -> Policy:
+        """Keep another policy; a running turn goes on with the old one. Raises `InvalidPolicy`: nothing is changed."""
+        now, _ = await self.policy()
+        changed = read_policy(data, now.number + 1)
+
+        def keep(connection: Connection) -> None:
+            settings.keep_setting(connection, _SETTING, {**changed.to_json(), "number": changed.number}, user_id)
+            details = {"version": changed.version, "enabled": changed.enabled}
+            settings.note_act(connection, POLICY_UPDATED, by=user_id, details=details)
+
+        await self._database.write(keep)
+        return changed
+
+    async def passed(
+        self,
+        bench: WorkBench,
+        bound: Bound,
+        conversation_id: str,
+        user_id: str,
+        submission: Submission,
+        *,
+        masked: bool,
+    ) -> Passed:
+        """Judge a new message by the model that it will run on; with `masked` blocked values are replaced first.
+
+        Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
+        """
+        policy, _ = await self.policy()
+        masking = Masking(bench.masker(policy), bench.say, refuses=True, record=self._recorder(policy, conversation_id))
+        types: tuple[str, ...] = ()
+        if masked:
+            replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)
+            submission, types = replace(submission, text=replaced.text), types_of(replaced)
+        try:
+            await asyncio.to_thread(masking.screen, submission.text, bench.destination(bound))
+        except MessageRefused as problem:
+            refused = problem.refused
+            await self._note(REFUSED, user_id, conversation_id, refused.noted())
+            raise PrivacyBlocked(refused.types, str(problem.values["types"]), refused.masked) from None
+
+        def note(connection: Connection) -> None:
+            if types:
+                details: JsonObject = {"types": list(types)}
+                settings.note_act(connection, MASKED, by=user_id, conversation=conversation_id, details=details)
+
+        return Passed(submission, masking.bound(bound, bench.destination(bound)), masking, note)
+
+    async def _note(self, act: str, user_id: str, conversation_id: str, details: JsonObject) -> None:
+        await self._database.write(
+            lambda c: settings.note_act(c, act, by=user_id, conversation=conversation_id, details=details)
+        )
+
+    def _recorder(self, policy: Policy, conversation_id: str) -> Callable[[Sent], None]:
+        """Notes each request in which something was masked, where the policy wants that (N-10.17)."""
+
+        def record(sent: Sent) -> None:
+            if policy.audit and sent.counts:
+                details = sent.noted()
+                self._database.write_soon(
+                    lambda c: settings.note_act(c, EGRESS, by=None, conversation=conversation_id, details=details)
+                )
+
+        return record
+
+
+def _kept(data: JsonObject) -> Policy:
+    return read_policy({name: part for name, part in data.items() if name != "number"}, int(data.get("number", 1)))
+
+
+def _read_seed(path: Path) -> Policy | None:
+    """The policy of the file, None where there is none. Raises `OSError`, `ValueError` or `InvalidPolicy`."""
+    import yaml
+
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        raise ValueError(str(problem)) from None
+    return read_policy({} if data is None else data)

@@ -1,0 +1,78 @@
+"""A message with protected data, as the interface answers it: with a model that is not sure to be here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import FakeLlm, fake_llm
+from tests.web.serving import Serving, Visitor, serving
+
+IBAN = "FR76 3000 6000 0112 3456 7890 189"
+TEXT = f"pay {IBAN} for jean@exemple.fr"
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[FakeLlm]:
+    with fake_llm("text", text="Noted.") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def far(tmp_path_factory: pytest.TempPathFactory, fake: FakeLlm) -> Iterator[Serving]:
+    """A server whose model is reached by an address that does not say that it is this machine."""
+    data: Path = tmp_path_factory.mktemp("far") / "data"
+    settings = data / "home" / ".maia" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"LiteLLM_URL": fake.url.replace("127.0.0.1", "0.0.0.0")}), "utf-8")
+    with serving(data, "--model", "fake-model") as server:
+        with Visitor(server.url) as first:
+            first.become_owner(server.token)
+        yield server
+
+
+@pytest.fixture
+def owner(far: Serving) -> Iterator[Visitor]:
+    with Visitor(far.url) as visitor:
+        assert visitor.sign_in().status_code == 201
+        yield visitor
+
+
+def test_it_is_refused_with_its_types_and_the_text_that_may_be_sent(owner: Visitor, fake: FakeLlm) -> None:
+    made = owner.conversation()
+    path = f"/api/v1/conversations/{made}/messages"
+    refused = owner.ask("POST", path, {"content": TEXT}, Accept_Language="en")
+    assert refused.status_code == 422
+    body = refused.json()
+    assert "IBAN" in body.pop("message")
+    assert body == {
+        "error": "privacy_blocked",
+        "code": "privacy_blocked",
+        "types": ["iban"],
+        "maskedContent": "pay [IBAN] for jean@exemple.fr",
+    }
+    assert IBAN not in refused.text
+    assert owner.ask("GET", f"/api/v1/conversations/{made}").json()["messages"] == []
+    assert IBAN not in json.dumps(fake.chats())
+
+
+def test_with_privacy_mask_it_is_stored_and_sent_masked(owner: Visitor, fake: FakeLlm) -> None:
+    made = owner.conversation()
+    path = f"/api/v1/conversations/{made}/messages"
+    assert owner.ask("POST", path, {"content": TEXT, "privacy": "mask"}).status_code == 202
+    owner.until_done(made)
+    kept = owner.ask("GET", f"/api/v1/conversations/{made}").json()["messages"]
+    assert kept[0]["content"] == "pay [IBAN] for jean@exemple.fr"
+    left = json.dumps(fake.chats())
+    assert "pay [IBAN] for [EMAIL]" in left
+    assert "jean@exemple.fr" not in left
+
+
+@pytest.mark.parametrize("value", ["off", "", True, 1, ["mask"]])
+def test_any_other_word_for_privacy_is_a_bad_request(owner: Visitor, value: object) -> None:
+    path = f"/api/v1/conversations/{owner.conversation()}/messages"
+    answer = owner.ask("POST", path, {"content": "hello", "privacy": value})
+    assert (answer.status_code, answer.json()["error"]) == (400, "ValidationError")

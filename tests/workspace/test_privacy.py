@@ -1,0 +1,146 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from maia.core.events import Notice, TurnEnded, UserSaid
+from maia.core.types import Submission, TextPart, UserMessage
+from maia.database.database import Database
+from maia.database.tables import AUDIT
+from maia.privacy.destination import HERE, PROGRAM, Destination
+from maia.privacy.policy import InvalidPolicy, Policy
+from maia.workspace.problems import PrivacyBlocked
+from maia.workspace.workspace import Workspace
+from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
+from tests.workspace.test_turns import until
+
+FAR = Destination("endpoint", "https://api.example.com")
+IBAN = "FR76 3000 6000 0112 3456 7890 189"
+MAIL = "jean@exemple.fr"
+
+
+async def acts(workspace: Workspace) -> list[tuple[str, Any, Any]]:
+    """What the audit holds: act, who, details."""
+    database: Database = workspace._database  # pyright: ignore[reportPrivateUsage] - no door shows the audit yet
+    rows = await database.read(
+        lambda c: c.execute(select(AUDIT.c.action, AUDIT.c.user_id, AUDIT.c.details).order_by(AUDIT.c.at)).all()
+    )
+    return [(row.action, row.user_id, row.details) for row in rows if row.action.startswith("privacy.")]
+
+
+def test_a_protected_value_for_a_model_elsewhere_is_refused_and_nothing_is_stored(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        wire = PlayedWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire), FAR) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            with pytest.raises(PrivacyBlocked) as caught:
+                await workspace.submit(user, row, Submission(f"pay {IBAN} for {MAIL}"))
+            assert (caught.value.types, caught.value.masked) == (("iban",), f"pay [IBAN] for {MAIL}")
+            assert caught.value.values == {"types": "IBAN"}
+            now = await workspace.conversation(user, row.id)
+            assert (now.title, now.last_turn, now.last_seq, now.model_id, now.status) == ("", 0, 0, None, "idle")
+            assert await workspace.messages(row, 10) == []
+            assert wire.requests == []
+            assert await acts(workspace) == [("privacy.inbound_refused", user.id, {"types": ["iban"]})]
+            await workspace.submit(user, row, Submission("hello"))  # nothing stands in the way of the next one
+            await until(workspace, row, 0, TurnEnded)
+
+    asyncio.run(story())
+
+
+def test_sent_again_masked_the_masked_text_is_what_is_stored_shown_and_sent(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        wire = PlayedWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire), FAR) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            await workspace.submit(user, row, Submission(f"pay {IBAN} for {MAIL}"), masked=True)
+            seen = [each.event for each in await until(workspace, row, 0, TurnEnded)]
+            kept = f"pay [IBAN] for {MAIL}"
+            assert [event.text for event in seen if isinstance(event, UserSaid)] == [kept]
+            assert (await workspace.messages(row, 10))[0].text == kept
+            assert (await workspace.conversation(user, row.id)).title == kept
+            assert wire.requests[0].messages == (UserMessage((TextPart("pay [IBAN] for [EMAIL]"),)),)
+            told = [event for event in seen if isinstance(event, Notice) and event.key == "privacy.masked"]
+            assert [notice.values for notice in told] == [{"n": 1, "types": "Email address"}]
+            noted = {act: details for act, _, details in await acts(workspace)}
+            assert noted["privacy.inbound_masked"] == {"types": ["iban"]}
+            assert noted["privacy.egress"] == {
+                "provider": "played",
+                "policy": "regex@1/policy@1",
+                "counts": {"email": 1},
+                "sections": ["user"],
+            }
+            assert IBAN not in str(noted)
+            assert MAIL not in str(noted)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("destination", "policy"),
+    [
+        pytest.param(HERE, {}, id="a model here"),
+        pytest.param(Destination("endpoint", "http://gpu.lan/v1"), {"localHosts": ["gpu.lan"]}, id="a local host"),
+        pytest.param(FAR, {"enabled": False}, id="policy not enabled"),
+    ],
+)
+def test_nothing_is_refused_or_masked_where_nothing_leaves_or_nobody_wants_it(
+    database_url: str, tmp_path: Path, destination: Destination, policy: Any
+) -> None:
+    async def story() -> None:
+        wire = PlayedWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire), destination) as (workspace, user):
+            await workspace.privacy.save(user.id, policy)
+            row = await workspace.create(user, "", "en")
+            await workspace.submit(user, row, Submission(IBAN))
+            await until(workspace, row, 0, TurnEnded)
+            assert wire.requests[0].messages == (UserMessage((TextPart(IBAN),)),)
+
+    asyncio.run(story())
+
+
+def test_agent_programs_are_elsewhere_and_the_history_is_masked_not_refused(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        wire = PlayedWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire), PROGRAM) as (workspace, user):
+            await workspace.privacy.save(user.id, {"actions": {"iban": "off"}})
+            row = await workspace.create(user, "", "en")
+            await workspace.submit(user, row, Submission(IBAN))
+            await until(workspace, row, 0, TurnEnded)
+            await workspace.privacy.save(user.id, {})
+            row = await workspace.conversation(user, row.id)
+            with pytest.raises(PrivacyBlocked):
+                await workspace.submit(user, row, Submission(IBAN))
+            await workspace.submit(user, row, Submission("and now?"))
+            await until(workspace, row, row.last_seq, TurnEnded)
+            assert wire.requests[-1].messages[0] == UserMessage((TextPart("[IBAN]"),))
+
+    asyncio.run(story())
+
+
+def test_the_policy_is_the_saved_one_else_the_file_else_the_defaults(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire([]))) as (workspace, user):
+            assert await workspace.privacy.policy() == (Policy(), "defaults")
+            seed = tmp_path / "data" / "privacy.yaml"
+            seed.parent.mkdir(exist_ok=True)
+            seed.write_text("localHosts: [gpu.lan]\n", "utf-8")
+            assert await workspace.privacy.policy() == (Policy(local_hosts=("gpu.lan",)), "yaml")
+            for broken in ("localHosts: [", "localHosts: 3", "- a"):
+                seed.write_text(broken, "utf-8")
+                assert await workspace.privacy.policy() == (Policy(local_hosts=("gpu.lan",)), "yaml"), broken
+            with pytest.raises(InvalidPolicy):
+                await workspace.privacy.save(user.id, {"enabled": "no"})
+            assert (await workspace.privacy.policy())[1] == "yaml"
+            saved = await workspace.privacy.save(user.id, {"actions": {"phone": "off"}})
+            found, source = await workspace.privacy.policy()
+            assert (source, found.number, found.action("phone"), found.local_hosts) == ("ui", 2, "off", ())
+            assert found.version == saved.version == "regex@1/policy@2"
+            details = {"version": "regex@1/policy@2", "enabled": True}
+            assert await acts(workspace) == [("privacy.policy.updated", user.id, details)]
+
+    asyncio.run(story())
