@@ -35,6 +35,10 @@ def test_the_switch_lets_it_through_and_only_when_it_is_on() -> None:
     assert names({"OPENAI_API_KEY": ANTHROPIC, "MAIA_ALLOW_KEY_MISMATCH": "0"})[0] == []
 
 
+def test_what_is_no_key_of_a_model_is_sent_nowhere() -> None:
+    assert names({"OPENAI_API_KEY": "AKIA" + 4 * "FAKE"}) == ([], ["keys.code.not_an_api_key"])
+
+
 def test_a_gateway_gets_what_it_is_given() -> None:
     env = {"OPENAI_API_KEY": "FAKE-gateway-key", "OPENAI_BASE_URL": "https://llm.example.org/v1"}
     assert names(env) == (["openai"], [])

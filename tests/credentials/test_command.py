@@ -192,6 +192,25 @@ def test_found_keys_are_listed_masked_with_their_place(place: Place) -> None:
     no_key_in(place.run("keys", "list", MINIMAX_API_KEY=MINIMAX))
 
 
+def test_keys_in_the_settings_are_listed_with_their_server(place: Place) -> None:
+    server = {"name": "work", "format": "openai-chat", "url": "https://llm.example.org/v1", "key": ZAI}
+    place.settings(LiteLLM_URL="http://127.0.0.1:9", LiteLLM_API_Key=ANTHROPIC, endpoints=[server])
+    ran = place.run("keys", "list", "--json")
+    assert [(row["variable"], row["where"], row["provider"]) for row in json.loads(ran.out)] == [
+        ("LiteLLM_API_Key", "settings.json", "litellm"),
+        ("endpoints.work", "settings.json", "work"),
+    ]
+    no_key_in(ran)
+    no_key_in(place.run("keys", "list"))
+
+
+@pytest.mark.parametrize(("lang", "word"), [("fr", "environnement"), ("en", "environment")])
+def test_where_a_key_was_is_said_in_the_readers_language(place: Place, lang: str, word: str) -> None:
+    listed = place.run("keys", "list", MINIMAX_API_KEY=MINIMAX, MAIA_LANG=lang)
+    missing = place.run("keys", "explain", "GLM_API_KEY", MAIA_LANG=lang)
+    assert [word in listed.out, f"({word})" in missing.out + missing.err] == [True, True]
+
+
 def test_a_pasted_key_is_kept_under_its_providers_variable(place: Place) -> None:
     ran = place.run("keys", "set", stdin=f"{ZAI}\n", MAIA_LANG="en")
     assert ran.out.startswith(f"GLM_API_KEY: the key …({len(ZAI)}) is kept in an encrypted file")

@@ -314,6 +314,7 @@ def test_who_starts_it_as_an_agent_needs_that_agents_token(folder: Path) -> None
 
 def test_an_agent_that_calls_for_itself_has_its_own_memory_and_no_other(folder: Path) -> None:
     create = ["agents", "create", "prophet", "--global", "--set", "description=x", "--set", "instructions=y"]
+    create += ["--set", "nickname=The Prophet"]
     subprocess.run([*MAIA, *create], cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL)
     token = token_for(folder, "run", "--as", "prophet")
 
@@ -324,7 +325,7 @@ def test_an_agent_that_calls_for_itself_has_its_own_memory_and_no_other(folder: 
             program.send(*messages)
             return [program.answer_to(message["id"])["result"]["structuredContent"] for message in messages]
 
-    speak(call(1, "memory_store", text="the sea is rising"), token=token, options=("--as", "prophet"))
+    speak(call(1, "memory_store", text="the sea is rising"), token=token, options=("--as", "The Prophet"))
     (found,) = speak(call(1, "memory_search", query="sea"), token=token, options=("--as", "prophet"))
     assert [hit["text"] for hit in found["hits"]] == ["the sea is rising"]
     (nothing,) = speak(call(1, "memory_search", query="sea"))

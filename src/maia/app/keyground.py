@@ -20,13 +20,18 @@ from maia.credentials.find import Request
 from maia.credentials.hermes_home import AgentHome, agent_home, agent_of
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem
-from maia.credentials.sources import Layer, agent_layer, process_layer, settings_layer
+from maia.credentials.sources import ENVIRONMENT, Layer, agent_layer, process_layer, settings_layer
 from maia.credentials.vault import Vault
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.options import Options
 
 MAX_TYPED: Final = 100_000
 """Bytes of standard input that are read for one key; a longer text is none."""
+
+KEPT: Final = "keys"
+SETTINGS: Final = "settings.json"
+STDIN: Final = "stdin"
+"""Where a key was, beside the environment and the files of an agent. These words are data; `place_words` reads them."""
 
 NOTHING_THERE: Final = 3
 """Exit code where no key is found at all (decisions §11)."""
@@ -51,7 +56,7 @@ class KeyGround:
         if home is not None and (values := hermes.read_person_values(Path(home))):
             found.append(agent_layer(Path(home) / hermes.ENV_FILE, values))
         kept = {name: secret.reveal() for name, secret in self.vault.all().items()}
-        return (*found, process_layer(self.env), *((process_layer(kept, "keys"),) if kept else ()))
+        return (*found, process_layer(self.env), *((process_layer(kept, KEPT),) if kept else ()))
 
     @property
     def settings(self) -> Path | None:
@@ -117,7 +122,15 @@ def words_of(problem: Problem, say: Catalogue) -> str:
     values = dict(problem.values)
     if "reason" in values:
         values["reason"] = say(f"keys.reason.{values['reason']}")
+    if isinstance(values.get("where"), str):
+        values["where"] = place_words(values["where"], say)
     return visible(say(problem.words, **values))
+
+
+def place_words(where: str, say: Catalogue) -> str:
+    """The places that have words of ours in the reader's language; files and variables stay as they are."""
+    words = {name: say(f"keys.place.{name}") for name in (ENVIRONMENT, KEPT, STDIN)}
+    return ", ".join(words.get(part, part) for part in where.split(", "))
 
 
 def problems_json(problems: Sequence[Problem], say: Catalogue) -> list[JsonObject]:

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 from maia.app.hermes_homes import migrate_homes, write_home
 from maia.app.keyground import (
     NOTHING_THERE,
+    SETTINGS,
+    STDIN,
     KeyGround,
     at_terminal,
     is_fed,
     only_word,
+    place_words,
     print_json,
     problems_json,
     read_key,
@@ -30,10 +33,11 @@ from maia.core.secret import Secret
 from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.credentials import hermes
-from maia.credentials.explain import after_refusal, as_json, listed, look_up, suggested_variable
+from maia.credentials.explain import Listed, after_refusal, as_json, listed, look_up, suggested_variable
 from maia.credentials.problems import Problem
+from maia.credentials.signals import Ballot, Policy
 from maia.credentials.vault import open_vault
-from maia.credentials.vote import Resolution
+from maia.credentials.vote import Resolution, resolve
 from maia.i18n.catalogue import Catalogue
 from maia.launch import find_folders
 from maia.terminal.options import Options
@@ -103,13 +107,12 @@ def _with_words(data: JsonObject, say: Catalogue) -> JsonObject:
 
 def _rows(found: Resolution, files: Sequence[Path], say: Catalogue) -> Iterator[str]:
     if found.detection.length:
-        yield say("keys.row.token", token=found.detection.masked, source=found.source or "stdin")
+        yield say("keys.row.token", token=found.detection.masked, source=place_words(found.source or STDIN, say))
     for signal in found.signals:
         voice = say(f"keys.signal.{signal.voice}")
         named = signal.provider or say("keys.nobody")
-        yield "  " + visible(
-            say("keys.row.signal", voice=voice, origin=signal.origin, value=signal.shown, provider=named)
-        )
+        origin = place_words(signal.origin, say)
+        yield "  " + visible(say("keys.row.signal", voice=voice, origin=origin, value=signal.shown, provider=named))
     if found.key is not None:
         by = say(f"keys.signal.{found.decided_by}")
         confidence = say(f"keys.confidence.{found.confidence}")
@@ -129,7 +132,7 @@ def _rows(found: Resolution, files: Sequence[Path], say: Catalogue) -> Iterator[
 
 def _list(ground: KeyGround, words: Sequence[str]) -> int:
     only_word(words, 0)
-    found = list(listed(ground.layers()))
+    found = [*listed(ground.layers()), *_of_settings(ground)]
     if ground.options.as_json:
         print_json(
             [
@@ -146,10 +149,26 @@ def _list(ground: KeyGround, words: Sequence[str]) -> int:
         )
         return 0 if found else NOTHING_THERE
     for row in found:
-        print(f"{row.variable:<28} {row.detection.masked:<20} {row.provider:<14} {visible(row.where)}")
+        where = place_words(row.where, ground.say)
+        print(f"{row.variable:<28} {row.detection.masked:<20} {row.provider:<14} {visible(where)}")
     if not found:
         print(ground.say("keys.code.no_llm_token"))
     return 0 if found else NOTHING_THERE
+
+
+def _of_settings(ground: KeyGround) -> Iterator[Listed]:
+    """The keys that stand in the settings themselves, for the server that is written beside them."""
+    from maia.app.build import lay_ground
+    from maia.llm.endpoints import configured
+
+    settings = lay_ground(ground.options, ground.env, ground.say).rules.settings.plain()
+    for endpoint in configured(settings, {}).endpoints:
+        target = endpoint.target
+        if target is None or target.key is None:
+            continue
+        variable = "LiteLLM_API_Key" if endpoint.name == "litellm" else f"endpoints.{endpoint.name}"
+        vote = resolve(Ballot(target.key, base_url=target.base_url, policy=Policy(allow_openrouter=True)))
+        yield Listed(variable, SETTINGS, vote.detection, endpoint.name, vote.problems)
 
 
 def _set(ground: KeyGround, words: Sequence[str]) -> int:

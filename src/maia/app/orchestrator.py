@@ -124,10 +124,21 @@ def _identity(options: Options) -> Identity:
         os.environ.pop(TOKEN_VARIABLE, None)
         return Identity()
     # Taken out, so that no run and no program that we start inherits it.
-    found = _tokens(_folders(options)).identity_of(os.environ.pop(TOKEN_VARIABLE, ""))
-    if found is None or not found.agent or found.agent != options.acting_as:
+    folders = _folders(options)
+    found = _tokens(folders).identity_of(os.environ.pop(TOKEN_VARIABLE, ""))
+    if found is None or not found.agent or found.agent != _name_of(options.acting_as, folders):
         raise UsageProblem("mcp.not_that_agent", agent=options.acting_as, variable=TOKEN_VARIABLE)
     return found
+
+
+def _name_of(word: str, folders: Folders) -> str:
+    """The name of the agent that is called so; the word itself where there is none, whose token may outlive it."""
+    from maia.app.agents import find_agent
+
+    try:
+        return find_agent(folders, word).name
+    except MaiaError:
+        return word
 
 
 def _port(options: Options) -> int:
