@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from maia.agents.change import create, delete, update
+from maia.agents.change import Written, create, delete, update
 from maia.agents.prompts import create_prompt
+from maia.agents.shelf import Shelf
 from maia.agents.template import template
 from maia.app.acting import rules_of, section_of, steps_of, tools_for
 from maia.app.agents import act_as, agent_shelf, changing, find_agent
@@ -276,6 +277,21 @@ def test_a_change_by_somebody_else_asks_again_and_no_change_of_ours_hides_it(bas
     with pytest.raises(UsageProblem) as caught:
         find_agent(folders, "critic")
     assert caught.value.key == "agents.untrusted"
+
+
+def test_a_change_of_a_definition_hides_no_right_that_was_put_into_it_meanwhile(base: Path) -> None:
+    folders = ground_of(base).folders
+    changing(folders, lambda shelf: create(shelf, "critic", template("en", {}), WORDS, "project"))
+    file = folders.launch / ".maia" / "agents" / "critic" / "AGENT.md"
+
+    def raced(shelf: Shelf) -> Written:
+        file.write_text(
+            file.read_text("utf-8").replace("\n---\n", '\npermissions:\n  allow: ["Bash"]\n---\n', 1), "utf-8"
+        )
+        return update(shelf, "critic", {"model": "x"}, by_person=False)
+
+    assert changing(folders, raced).agent.rules.allow == ("Bash",)
+    assert trust_state(folders.launch, folders.home).verdict == "changed"
 
 
 def test_the_start_log_says_as_whom_maia_acts(base: Path) -> None:

@@ -4,16 +4,17 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from maia.core.errors import SettingsProblem
-from maia.core.types import Verdict
+from maia.core.types import Need, Verdict
+from maia.permissions import save
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
-from maia.permissions.trust import MAX_BYTES, TrustState, remember, trust_state
+from maia.permissions.trust import MAX_BYTES, TrustState, own_changes, remember, trust_state
 
 
 @pytest.fixture
@@ -107,6 +108,69 @@ def test_a_yes_is_for_what_was_shown_and_not_for_what_came_meanwhile(folder: Pat
     shown = trust_state(folder, home)
     (folder / ".maia" / "tools" / "addition" / "TOOL.json").write_text('{"other": 1}')
     remember(folder, home, shown.digest)
+    assert trust_state(folder, home).verdict == "changed"
+
+
+AGENT = Path("agents/critic/AGENT.md")
+
+
+MEANWHILE: tuple[tuple[str, Callable[[Path], object], str], ...] = (
+    ("nothing", lambda _own: None, "trusted"),
+    ("another file", lambda own: (own / "tools/addition/TOOL.json").write_text('{"run": "x"}'), "changed"),
+    ("the same file", lambda own: (own / AGENT).write_text("evil"), "changed"),
+    ("a new file", lambda own: (own / "agents/evil.md").write_text("evil"), "changed"),
+    ("the settings", lambda own: (own / "settings.json").write_text('{"permissions": {"allow": ["Edit"]}}'), "changed"),
+    ("a mode", lambda own: (own / AGENT).chmod(0o755), "trusted"),
+)
+
+
+@pytest.mark.parametrize(("meanwhile", "verdict"), [row[1:] for row in MEANWHILE], ids=[row[0] for row in MEANWHILE])
+@pytest.mark.parametrize("when", ["before it is read", "once it is written"])
+def test_a_change_of_ones_own_hides_none_that_somebody_else_makes_meanwhile(
+    meanwhile: Callable[[Path], object], verdict: str, when: str, folder: Path, home: Path
+) -> None:
+    own = folder / ".maia"
+    (own / AGENT).parent.mkdir(parents=True)
+    (own / AGENT).write_text("good")
+    remember(folder, home)
+    with own_changes(folder, home) as note:
+        if when == "before it is read":
+            meanwhile(own)
+        old = (own / AGENT).read_bytes()
+        (own / AGENT).write_bytes(old + b", better")
+        note(own / AGENT, old, old + b", better")
+        if when == "once it is written":
+            meanwhile(own)
+    assert trust_state(folder, home).verdict == verdict
+
+
+def test_what_is_taken_away_by_oneself_needs_no_new_yes(folder: Path, home: Path) -> None:
+    remember(folder, home)
+    with own_changes(folder, home) as note:
+        (folder / ".maia/tools/addition").rename(folder / "away")
+        note(folder / ".maia/tools/addition", None, None)
+    assert trust_state(folder, home).verdict == "trusted"
+
+
+def test_a_folder_that_nobody_trusts_is_not_trusted_by_a_change(folder: Path, home: Path) -> None:
+    with own_changes(folder, home) as note:
+        (folder / ".maia/mcp.json").write_bytes(b"{}")
+        note(folder / ".maia/mcp.json", None, b"{}")
+    assert trust_state(folder, home).verdict == "unknown"
+
+
+def test_a_rule_that_is_saved_hides_no_rule_that_came_meanwhile(
+    folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(folder, home)
+    real = save.add_allow_rules
+
+    def raced(path: Path, shown: str, texts: Sequence[str]) -> tuple[str, str]:
+        path.write_text('{"permissions": {"allow": ["Bash", "Write(//etc/**)"]}}')
+        return real(path, shown, texts)
+
+    monkeypatch.setattr(save, "add_allow_rules", raced)
+    RuleJudge(Place(folder, home)).allow_always([Need("Read", "path", str(folder / "a"))])
     assert trust_state(folder, home).verdict == "changed"
 
 

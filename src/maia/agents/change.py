@@ -68,6 +68,7 @@ def create(
         _refuse_taken(agent, agents.found, but=name)
         _refuse_widening(None, agent, by_person)
         _write(file, text, None, place)
+        place.note(file, None, text.encode())
     return Written(agent, file)
 
 
@@ -94,6 +95,7 @@ def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: boo
         _refuse_widening(before, after, by_person)
         if new != text:
             _write(real, new, state, place, file)
+            place.note(file, text.encode(), new.encode())
     return Written(after, file)
 
 
@@ -112,6 +114,7 @@ def delete(shelf: Shelf, word: str) -> Path:
                 ignore.write("*\n")
             target = _free(trash, f"{name}.{stamp}")
             os.rename(place.agent(name), target)
+            place.note(place.agent(name), None, None)
         except FileNotFoundError:
             raise UsageProblem("agents.none", name=word) from None
         except OSError as problem:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from maia.agents.document import MAX_BYTES
 from maia.agents.header import Invalid
@@ -24,6 +24,9 @@ MOST_AGENTS: Final = 500
 """Of one place; more are left out with a warning."""
 
 
+Noted: TypeAlias = Callable[[Path, bytes | None, bytes | None], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """One place of agents: `root` is the launch folder or the home folder.
@@ -34,6 +37,8 @@ class Place:
 
     root: Path
     level: AgentLevel
+    noted: Noted | None = field(default=None, compare=False, repr=False)
+    """Told of every change: the file, what it held when it was read, what was written; None for nothing there."""
 
     @property
     def folder(self) -> Path:
@@ -68,6 +73,10 @@ class Place:
             return data.decode("utf-8"), state, real
         except UnicodeDecodeError as error:
             raise Invalid("agents.bad.not_utf8", data.count(b"\n", 0, error.start) + 1) from None
+
+    def note(self, path: Path, before: bytes | None, after: bytes | None) -> None:
+        if self.noted is not None:
+            self.noted(path, before, after)
 
     def refuse_links(self, path: Path) -> None:
         """Raises `OSError` (`ELOOP`) where a part of the path below the root is a link."""

@@ -80,6 +80,7 @@ def create_prompt(shelf: Shelf, agent: str, name: str, text: str) -> Prompt:
         if os.path.lexists(path):
             raise UsageProblem("agents.prompt.exists", prompt=name, file=prompt.shown)
         _write(place, path, prompt, None)
+        place.note(path, None, prompt.text.encode())
     return prompt
 
 
@@ -96,6 +97,7 @@ def edit_prompt(
         prompt = Prompt(before.name, _checked(_replaced(before, old, new) if text is None else text), before.shown)
         if prompt.text != before.text:
             _write(place, real, prompt, state)
+            place.note(real, before.text.encode(), prompt.text.encode())
     rows = difflib.unified_diff(
         before.text.splitlines(keepends=True), prompt.text.splitlines(keepends=True), before.shown, before.shown
     )

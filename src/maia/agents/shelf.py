@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from maia.agents.document import MAX_BYTES, Document, Origin, Outside, read_document
-from maia.agents.files import FILE, MOST_AGENTS, Place, why
+from maia.agents.files import FILE, MOST_AGENTS, Noted, Place, why
 from maia.agents.header import Invalid
 from maia.agents.names import bare, key_of, near
 from maia.core.agent import AgentDefinition
@@ -68,10 +68,12 @@ class Shelf:
     outside: Outside = field(default_factory=Outside)
 
     @classmethod
-    def of(cls, launch: Path, home: Path, *, trusted: bool, outside: Outside | None = None) -> Shelf:
-        """The two places of a launch folder."""
+    def of(
+        cls, launch: Path, home: Path, *, trusted: bool, outside: Outside | None = None, noted: Noted | None = None
+    ) -> Shelf:
+        """The two places of a launch folder; `noted` is told of changes in the project's."""
         same = os.path.realpath(launch) == os.path.realpath(home)
-        project = None if same else Place(launch, "project")
+        project = None if same else Place(launch, "project", noted)
         return cls(Place(home, "home"), project, trusted, outside or Outside())
 
     def read(self) -> Agents:

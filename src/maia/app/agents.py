@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from maia.agents.document import Outside
+from maia.agents.files import Noted
 from maia.agents.shelf import Shelf
 from maia.app.acting import Acting, rules_of
 from maia.app.agentkeys import agent_key
@@ -20,7 +21,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.engine.views import AgentList, AgentRow
 from maia.launch import Folders
-from maia.permissions.trust import remember, trust_state
+from maia.permissions.trust import own_changes, trust_state
 
 if TYPE_CHECKING:
     from maia.app.memories import OpenMemory
@@ -38,10 +39,10 @@ def outside() -> Outside:
     return Outside(tuple(BY_NAME), lambda name: shown_name(name) != name, without_keys)
 
 
-def agent_shelf(folders: Folders) -> Shelf:
+def agent_shelf(folders: Folders, noted: Noted | None = None) -> Shelf:
     """The agents of the launch folder, once that is trusted, and of the home folder. Reads nothing yet."""
     trusted = trust_state(folders.launch, folders.home).verdict == "trusted"
-    return Shelf.of(folders.launch, folders.home, trusted=trusted, outside=outside())
+    return Shelf.of(folders.launch, folders.home, trusted=trusted, outside=outside(), noted=noted)
 
 
 def changing(folders: Folders, change: Callable[[Shelf], T]) -> T:
@@ -49,13 +50,8 @@ def changing(folders: Folders, change: Callable[[Shelf], T]) -> T:
 
     `change` gets the shelf; what it raises is raised, and then nothing is remembered.
     """
-    shelf = agent_shelf(folders)
-    done = change(shelf)
-    if shelf.is_trusted:
-        after = trust_state(folders.launch, folders.home)
-        if after.verdict != "trusted":
-            remember(folders.launch, folders.home, after.digest)
-    return done
+    with own_changes(folders.launch, folders.home) as note:
+        return change(agent_shelf(folders, note))
 
 
 def find_agent(folders: Folders, word: str) -> AgentDefinition:

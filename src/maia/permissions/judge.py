@@ -92,13 +92,13 @@ class RuleJudge:
         file cannot be changed safely; nothing is lost then.
         """
         from maia.permissions.save import add_allow_rules  # nothing is saved before a first answer
-        from maia.permissions.trust import remember, trust_state
+        from maia.permissions.trust import own_changes
 
         texts = self._proposed(needs)
-        was_trusted = trust_state(self.place.launch, self.place.home).verdict == "trusted"
-        add_allow_rules(self.place.launch / SETTINGS, FOLDER_FILE, texts)
-        if was_trusted:  # what the person just saved is no change by somebody else
-            remember(self.place.launch, self.place.home)
+        file = self.place.launch / SETTINGS
+        with own_changes(self.place.launch, self.place.home) as note:
+            before, after = add_allow_rules(file, FOLDER_FILE, texts)
+            note(file, before.encode(), after.encode())
         self.allow_for_session(needs)
         return FOLDER_FILE
 

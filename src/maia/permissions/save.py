@@ -18,10 +18,11 @@ from maia.permissions.rule_files import MAX_BYTES
 LOCK_SUFFIX = ".lock"
 
 
-def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> None:
+def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> tuple[str, str]:
     """Write rules into `permissions.allow` of the file, atomically and one process at a time; known ones are left.
 
-    Order, other content and indentation stay; a new file is for its owner only (0600). Raises `SettingsProblem` when
+    Returns the text before and after. Order, other content and indentation stay; a new file is for its owner only
+    (0600). Raises `SettingsProblem` when
     the file is no JSON object or cannot be written: it is then unchanged.
     """
     try:
@@ -31,9 +32,12 @@ def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> None:
             data = _parsed(before, shown)
             allow = _allow_list(data, shown)
             added = [text for text in dict.fromkeys(texts) if text not in allow]
-            if added:
-                allow += added
-                write_private(path, _dumped(data, before))
+            if not added:
+                return before, before
+            allow += added
+            after = _dumped(data, before)
+            write_private(path, after)
+            return before, after
     except OSError as error:
         raise SettingsProblem("perm.save.failed", file=shown, why=system_words(error)) from error
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -18,7 +19,8 @@ TrustVerdict: TypeAlias = Literal["trusted", "unknown", "changed"]
 
 FOLDER = ".maia"
 MEMORY = Path(".maia/trusted.json")
-COUNTED = ("settings.json", "mcp.json", "hooks.json", "tools", "hooks", "agents", "skills", "commands", "extensions")
+SETTINGS_NAME = "settings.json"
+COUNTED = (SETTINGS_NAME, "mcp.json", "hooks.json", "tools", "hooks", "agents", "skills", "commands", "extensions")
 """What of `./.maia` acts by itself once it is loaded. Sessions and other data do not count."""
 
 _MEMORY_BYTES = 4_000_000
@@ -39,17 +41,77 @@ class TrustState:
     digest: str = field(default="", compare=False)
 
 
+Note: TypeAlias = Callable[[Path, bytes | None, bytes | None], None]
+"""Called with a file, what it held when it was read, and what was written; None where there was or is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What counts in a folder at one moment: a digest of each file, by its path below `.maia`."""
+
+    contents: tuple[str, ...]
+    parts: Mapping[str, bytes]
+    digest: str
+
+
 def trust_state(folder: Path, home: Path) -> TrustState:
     """What is known about a folder. The home folder's own `.maia` is the user's; never raises."""
     if os.path.realpath(folder) == os.path.realpath(home):
         return TrustState("trusted")
-    contents, digest = _inventory(folder)
-    if not contents:
+    return _state(folder, home, _look(folder))
+
+
+def _state(folder: Path, home: Path, look: _Look) -> TrustState:
+    if not look.contents:
         return TrustState("trusted")
     known = _remembered(home).get(os.path.realpath(folder))
     if known is None:
-        return TrustState("unknown", contents, digest)
-    return TrustState("trusted" if known == digest else "changed", contents, digest)
+        return TrustState("unknown", look.contents, look.digest)
+    return TrustState("trusted" if known == look.digest else "changed", look.contents, look.digest)
+
+
+@contextmanager
+def own_changes(folder: Path, home: Path) -> Generator[Note]:
+    """A folder that is trusted stays so over the changes of this person's that are noted inside.
+
+    What differs beside, or held something else when it was read, came from somebody else meanwhile (an agent that may
+    write here, a `git pull`): then nothing is remembered, and the folder asks again. Raises as `remember`.
+    """
+    before = _look(folder)
+    is_trusted = _state(folder, home, before).verdict == "trusted"
+    changes: dict[str, tuple[bytes | None, bytes | None]] = {}
+    root = os.path.realpath(folder / FOLDER)
+
+    def note(path: Path, old: bytes | None, new: bytes | None) -> None:
+        changes[os.path.relpath(os.path.realpath(path), root)] = old, new
+
+    yield note
+    after = _look(folder)
+    if is_trusted and after.parts != before.parts and _explains(changes, before.parts, after.parts):
+        remember(folder, home, after.digest)
+
+
+def _explains(
+    changes: Mapping[str, tuple[bytes | None, bytes | None]], before: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> bool:
+    """Whether the changes are all that lies between two looks. A folder that is gone takes its files along."""
+    gone = tuple(f"{name}/" for name, (_, new) in changes.items() if new is None)
+    for name in {*before, *after}:
+        if before.get(name) == after.get(name) or (name not in after and name.startswith(gone)):
+            continue
+        old, new = changes.get(name, (None, None))
+        if not (_holds(name, before.get(name), old) and _holds(name, after.get(name), new)):
+            return False
+    return True
+
+
+def _holds(name: str, part: bytes | None, data: bytes | None) -> bool:
+    """Whether a look saw this content. Whether the file may be run is no matter: on some file systems every one may."""
+    if name == SETTINGS_NAME:
+        return (part or b"") == _settings_in(data or b"")
+    if part is None or data is None:
+        return part is None and data is None
+    return any(part == _print(data, mode) for mode in range(0o112) if mode & 0o111 == mode)
 
 
 def remember(folder: Path, home: Path, seen: str = "") -> None:
@@ -60,7 +122,7 @@ def remember(folder: Path, home: Path, seen: str = "") -> None:
     from maia.permissions.save import locked, write_private
 
     memory = home / MEMORY
-    digest = seen or _inventory(folder)[1]
+    digest = seen or _look(folder).digest
     try:
         memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(memory):
@@ -84,19 +146,21 @@ def _remembered(home: Path) -> dict[str, str]:
     return {key: value for key, value in cast("dict[str, Any]", folders).items() if isinstance(value, str)}
 
 
-def _inventory(folder: Path) -> tuple[tuple[str, ...], str]:
-    """Shown paths of what counts, and one digest of names and contents."""
+def _look(folder: Path) -> _Look:
+    """What counts now, and one digest of names and contents."""
     import hashlib  # only here, since most folders bring nothing of their own
 
     own = folder / FOLDER
     digest = hashlib.sha256()
     contents: list[str] = []
+    parts: dict[str, bytes] = {}
     for name in COUNTED:
         path = own / name
-        if name == "settings.json":
+        if name == SETTINGS_NAME:
             settings = _settings(path)
             if settings:
                 contents.append(f"./{FOLDER}/{name}")
+                parts[name] = settings
                 digest.update(b"settings\0" + settings)
             continue
         for count, file in enumerate(_files(path)):
@@ -104,8 +168,9 @@ def _inventory(folder: Path) -> tuple[tuple[str, ...], str]:
                 break
             shown = file.relative_to(own).parts[:2]
             contents.append(f"./{FOLDER}/{'/'.join(shown)}")
-            digest.update(os.fsencode(str(file.relative_to(own))) + b"\0" + _content(file) + b"\0")
-    return tuple(dict.fromkeys(contents)), digest.hexdigest()
+            part = parts[str(file.relative_to(own))] = _content(file)
+            digest.update(os.fsencode(str(file.relative_to(own))) + b"\0" + part + b"\0")
+    return _Look(tuple(dict.fromkeys(contents)), parts, digest.hexdigest())
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -129,19 +194,36 @@ def _content(file: Path) -> bytes:
         if file.is_file():
             status = file.stat()
             changed = status.st_mtime_ns if status.st_size > MAX_BYTES else 0
-            digest.update(f"{status.st_size} {status.st_mode & 0o111} {changed}\0".encode())
             with file.open("rb") as handle:
-                digest.update(handle.read(MAX_BYTES))
+                digest.update(_header(status.st_size, status.st_mode & 0o111, changed) + handle.read(MAX_BYTES))
     except OSError as error:
         digest.update(f"unreadable {error.errno}".encode())
     return digest.digest()
 
 
+def _header(size: int, mode: int, changed: int) -> bytes:
+    return f"{size} {mode} {changed}\0".encode()
+
+
+def _print(data: bytes, mode: int) -> bytes:
+    """The part of a plain file of at most `MAX_BYTES` that holds this."""
+    import hashlib
+
+    return hashlib.sha256(_header(len(data), mode, 0) + data).digest()
+
+
 def _settings(path: Path) -> bytes:
+    try:
+        return _settings_in(read_bounded(path, MAX_SETTINGS_BYTES))
+    except OSError:
+        return b""
+
+
+def _settings_in(text: bytes) -> bytes:
     """The settings that wait for trust, spacing left out; empty when they only restrict (deny and ask rules)."""
     try:
-        data: object = parsed(read_bounded(path, MAX_SETTINGS_BYTES).decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        data: object = parsed(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
         return b""  # what the rules cannot read either is not loaded at all
     if not isinstance(data, dict):
         return b""
