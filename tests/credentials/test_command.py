@@ -13,6 +13,7 @@ import pytest
 from maia.app.keyground import words_of
 from maia.app.keys import keys
 from maia.core.errors import UsageProblem
+from maia.credentials.prefixes import mask
 from maia.credentials.problems import Problem
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.options import parse
@@ -183,10 +184,10 @@ def test_a_key_typed_at_a_terminal_is_not_shown_and_is_tried_at_once(place: Plac
 def test_found_keys_are_listed_masked_with_their_place(place: Place) -> None:
     place.run("keys", "set", "GLM_API_KEY", stdin=ZAI)
     ran = place.run("keys", "list", "--json", MINIMAX_API_KEY=MINIMAX, ANTHROPIC_API_KEY=ANTHROPIC)
-    assert [(row["variable"], row["where"], row["provider"]) for row in json.loads(ran.out)] == [
-        ("ANTHROPIC_API_KEY", "environment", "anthropic"),
-        ("MINIMAX_API_KEY", "environment", "minimax-cn"),
-        ("GLM_API_KEY", "keys", "zai"),
+    assert [(row["variable"], row["where"], row["provider"], row["token"]) for row in json.loads(ran.out)] == [
+        ("ANTHROPIC_API_KEY", "environment", "anthropic", mask(ANTHROPIC)),
+        ("MINIMAX_API_KEY", "environment", "minimax-cn", mask(MINIMAX)),
+        ("GLM_API_KEY", "keys", "zai", mask(ZAI)),
     ]
     no_key_in(ran)
     no_key_in(place.run("keys", "list", MINIMAX_API_KEY=MINIMAX))

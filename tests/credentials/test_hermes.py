@@ -264,6 +264,13 @@ def test_files_that_others_could_read_are_closed_and_told(tmp_path: Path) -> Non
     assert (mode(tmp_path / ".env"), mode(tmp_path)) == (0o600, 0o700)
 
 
+def test_files_that_need_no_change_are_closed_too(tmp_path: Path) -> None:
+    write(vote(MINIMAX), tmp_path)
+    (tmp_path / "auth.json").chmod(0o640)
+    assert told(write(vote(MINIMAX), tmp_path)) == ["FILE_EXPOSED"]
+    assert mode(tmp_path / "auth.json") == 0o600
+
+
 @pytest.mark.parametrize("name", [".env", "auth.json"])
 def test_a_link_is_not_written_through(name: str, tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"

@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -103,6 +104,19 @@ def _failing_at(n: int):
         original(old, new)
 
     return copy
+
+
+def test_a_copy_that_is_not_the_same_leaves_the_old_home_where_it_was(
+    ws: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def torn(source: IO[bytes], target: IO[bytes]) -> None:
+        target.write(source.read()[:-1])
+
+    before = tree(ws)
+    monkeypatch.setattr(migrating.shutil, "copyfileobj", torn)
+    done = migrate(ws, root)
+    assert (done.code, done.moves[0].conflicts) == (1, (".env", "run.sh", "sessions/s.db"))
+    assert tree(ws) == before
 
 
 def test_links_are_copied_as_links_and_sockets_left_out(ws: Path, root: Path) -> None:

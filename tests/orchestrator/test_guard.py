@@ -95,6 +95,7 @@ def test_what_is_let_through_carries_its_identity() -> None:
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "http://localhost:5173"}, 0),
         ({"origin": "file://localhost"}, 403),
+        ({"origin": "http://localhost:5173/page"}, 403),
         ({"content_length": str(MAX_BODY_BYTES)}, 0),
         ({"content_length": str(MAX_BODY_BYTES + 1)}, 413),
     ],
