@@ -97,9 +97,7 @@ class Turns:
         running = self._running.get(conversation_id)
         if running is None or (running.turn is not None and running.turn.is_over):
             return False
-        running.stopped = True
-        if running.task is not None:
-            asyncio.get_running_loop().call_soon(running.task.cancel)
+        _cancel(running)
         return True
 
     async def ended(self, conversation_id: str) -> None:
@@ -112,7 +110,7 @@ class Turns:
         self._closing = True
         waiting = list(self._running)
         for conversation_id in waiting:
-            self.stop(conversation_id)
+            _cancel(self._running[conversation_id])
         await asyncio.gather(*(self.ended(each) for each in waiting))
 
     # Inside
@@ -148,7 +146,7 @@ class Turns:
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
-            self.stop(row.id)
+            _cancel(running)
         return begun
 
     async def _run(self, turn: RunningTurn, submission: Submission, running: _Running) -> None:
@@ -167,7 +165,7 @@ class Turns:
         """The database refuses for good: the turn must not go on spending money unrecorded."""
         if (running := self._running.get(conversation_id)) is not None:
             running.stuck = True
-            self.stop(conversation_id)
+            _cancel(running)
 
     def _over(self, conversation_id: str, running: _Running) -> None:
         if self._running.get(conversation_id) is running:
@@ -197,6 +195,13 @@ class Turns:
             return transcript
 
         return await self._database.read(load)
+
+
+def _cancel(running: _Running) -> None:
+    """End it soon, whatever it waits for: the model, or a database that refuses its last events."""
+    running.stopped = True
+    if running.task is not None:
+        asyncio.get_running_loop().call_soon(running.task.cancel)
 
 
 def _check(submission: Submission) -> None:

@@ -40,16 +40,18 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     }
   });
   let sending = false;
-  form.addEventListener("submit", async (event) => {
+  let begun = place === "new" ? null : place;
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     const running = form.querySelector("#actions")?.dataset.running === "yes";
-    if (sending || running || !box.value.trim()) return;
+    if (!sending && !running && box.value.trim()) send(box.value);
+  });
+  const send = async (content, privacy) => {
     sending = true;
     refusal.replaceChildren();
-    const content = box.value;
     box.value = "";
-    const id = place === "new" ? await made(refusal) : place;
-    const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content }));
+    const id = (begun ??= await made(refusal));
+    const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content, privacy }));
     sending = false;
     if (sent && sent.ok) {
       sessionStorage.removeItem(draft);
@@ -57,12 +59,39 @@ for (const form of document.querySelectorAll("[data-composer]")) {
       else scroll.scrollTop = scroll.scrollHeight;
       return;
     }
+    if (sent && sent.data.code === "privacy_blocked") {
+      sessionStorage.removeItem(draft);
+      choose(refusal, sent, {
+        mask: () => send(content, "mask"),
+        edit: () => {
+          box.value = content;
+          sessionStorage.setItem(draft, content);
+          box.focus();
+        },
+        discard: () => box.focus(),
+      });
+      return;
+    }
     box.value = content;
     sessionStorage.setItem(draft, content);
     if (sent) refuse(refusal, sent);
     if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content);
     box.focus();
-  });
+  };
+}
+
+/** A message with protected data: what types, never the values, and the three ways on (R-2.275–R-2.278). */
+function choose(place, answer, ways) {
+  const shown = document.getElementById("privacy-template").content.cloneNode(true);
+  shown.querySelector("b").textContent = answer.data.message;
+  for (const button of shown.querySelectorAll("[data-privacy]")) {
+    button.addEventListener("click", () => {
+      place.replaceChildren();
+      ways[button.dataset.privacy]();
+    });
+  }
+  place.replaceChildren(shown);
+  place.querySelector("button").focus();
 }
 
 async function made(refusal) {
