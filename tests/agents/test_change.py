@@ -214,6 +214,14 @@ def test_a_new_agent_of_a_client_may_do_nothing_more_either(world: World) -> Non
     assert widening(None, AgentDefinition("a", "a", "", "", asks_nothing=True, key="K")) == ("asks_nothing", "key")
 
 
+def test_a_client_makes_no_agent_in_a_folder_that_nobody_trusts(world: World) -> None:
+    with pytest.raises(UsageProblem) as caught:
+        create(world.shelf(trusted=False), "critic", TEMPLATE, FIELDS, "project", by_person=False)
+    assert caught.value.key == "agents.untrusted"
+    assert not (world.project / ".maia" / "agents" / "critic").exists()
+    create(world.shelf(trusted=False), "critic", TEMPLATE, FIELDS, "project")
+
+
 def test_a_deleted_agent_lies_in_the_trash_with_its_prompts(world: World) -> None:
     for _ in range(2):
         file = world.put("project", "critic", written("nickname: Zed\n"))

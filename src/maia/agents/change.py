@@ -49,6 +49,7 @@ def create(
     Without any field the template stays as it is, for a person to fill in. Else `description` and `instructions` are
     needed. Raises `UsageProblem` for a name or field that does not do, for a name or nickname that is taken, and where
     `by_person` is False for fields that only a person may set; `SettingsProblem` where nothing can be written.
+    A client makes none in a folder that nobody trusts: it would lie there and could not be used.
     """
     name = checked_name(name, shelf.outside.runners)
     place = _place(shelf, level)
@@ -56,6 +57,8 @@ def create(
     if missing := [field for field in ("description", "instructions") if given and not given.get(field)]:
         raise UsageProblem("agents.create.missing", fields=", ".join(missing))
     given = {**_USUAL_SECTIONS, **given} if given else {}
+    if not by_person and place.level == "project" and not shelf.is_trusted:
+        raise UsageProblem("agents.untrusted", name=name)
     with one_writer(place):
         agents = shelf.read()
         file = place.agent(name) / FILE

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions.paths import Place, Target, covers, target, touches
-from maia.permissions.protected import names_exactly, protected_by
+from maia.permissions.protected import names_exactly, private_to, protected_by
 from maia.permissions.reasons import NO_RULE, by_rule
 from maia.permissions.rules import RuleSet
 
 WRITING_TOOLS = frozenset({"Write", "Edit", "Redirect"})
+READING_TOOLS = frozenset({"Read", "Grep", "Glob"})
 
 _KIN = {
     "Write": ("Write", "Edit"),
@@ -35,6 +36,11 @@ def decide_target(tool: str, path: Target, rules: RuleSet, place: Place) -> Deci
         if rule is not None:
             return DecisionPart(shown, verdict, rule, by_rule(rule))
     allowing = [rule for rule in rules.of(Verdict.ALLOW) if rule.tool == tool and covers(rule, path, place)]
+    if tool in READING_TOOLS and (private := private_to(path, place)):
+        kept = f"{place.home}/{(private.pattern or '').removeprefix('~/')}"
+        allowing = [rule for rule in allowing if names_exactly(rule, kept, place)]
+        if not allowing:
+            return DecisionPart(shown, Verdict.ASK, private, Reason("perm.why.protected", {"path": path.shown}))
     if not allowing:
         return DecisionPart(shown, Verdict.ASK, None, _why_uncovered(tool, path, rules, place))
     if tool in WRITING_TOOLS and (place_kept := protected_by(path, place)):

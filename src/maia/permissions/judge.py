@@ -11,6 +11,7 @@ from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place
+from maia.permissions.protected import BUILT_IN
 from maia.permissions.reasons import waits_for_trust
 from maia.permissions.rule_files import RuleFile, read_rule_file
 from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
@@ -18,8 +19,6 @@ from maia.permissions.rules import RuleProblem, RuleSet, parse_rule
 SETTINGS = Path(".maia/settings.json")
 USER_FILE = "~/.maia/settings.json"
 FOLDER_FILE = "./.maia/settings.json"
-BUILT_IN = "built-in"
-"""The place of rules that nobody wrote: a deny or ask rule of the person's wins over them as over any allow."""
 
 
 class RuleJudge:

@@ -1,10 +1,13 @@
-"""Places whose content runs or unlocks something: writing there asks even under a broad allow (anchors-cli §5)."""
+"""Places that no broad allow opens: where content runs or unlocks something, and where maia keeps its secrets."""
 
 from __future__ import annotations
 
-from maia.core.types import Rule
+from maia.core.types import Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.paths import Place, Target
+
+BUILT_IN = "built-in"
+"""The place of rules that nobody wrote: a deny or ask rule of the person's wins over them as over any allow."""
 
 FOLDERS = (".git", ".maia", ".claude", ".codex", ".vscode", ".idea", ".husky", ".ssh", ".gnupg", ".devcontainer")
 """Names of folders, at any depth, in which everything is protected."""
@@ -33,6 +36,13 @@ SYSTEM_FOLDERS = (
     "/var/spool", "/var/lib", "/private/etc", "/System", "/Library",
 )  # fmt: skip
 
+PRIVATE = (
+    ".maia/settings.json", ".maia/keys", ".maia/memory", ".maia/runs", ".maia/runtimes", ".maia/mcp-tokens.json",
+    ".overmind/hermes",
+)  # fmt: skip
+"""Of the home folder: keys, sign-ins, and what other agents keep and do (C5.02, C6.04). Commands behind the wall do not
+see them; reading and searching asks even under a broad allow, and a search of a whole tree leaves them out."""
+
 _FOLDERS = frozenset(FOLDERS)
 _FILES = frozenset(FILES)
 
@@ -40,6 +50,15 @@ _FILES = frozenset(FILES)
 def protected_by(path: Target, place: Place) -> str | None:
     """The protected place that a path lies in, as an absolute path, or None."""
     return _of(path.given, place) or _of(path.resolved, place)
+
+
+def private_to(path: Target, place: Place) -> Rule | None:
+    """The rule that nobody wrote by which reading this path asks, or None."""
+    for name in PRIVATE:
+        private = f"{place.home}/{name}"
+        if any(form == private or form.startswith(private + "/") for form in (path.given, path.resolved)):
+            return Rule(Verdict.ASK, "Read", f"~/{name}", f"Read(~/{name})", RuleSource(BUILT_IN))
+    return None
 
 
 def names_exactly(rule: Rule, protected: str, place: Place) -> bool:
