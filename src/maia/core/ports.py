@@ -15,6 +15,7 @@ from maia.core.types import (
     ModelRequest,
     Need,
     Reason,
+    Rule,
     Section,
     TodoItem,
     ToolSpec,
@@ -200,6 +201,18 @@ class Hands:
 
 
 # Permissions --------------------------------------------------------------------------------------------------------
+
+
+class Fence(Protocol):
+    """Closes places to every call, whatever the rules say and whoever would allow it."""
+
+    def closed(self, tool: str, given: str, resolved: str) -> tuple[Rule, Reason] | None:
+        """The deny rule that a path meets, with its reason; None for a path that the rules may decide.
+
+        `given` is the absolute path as written, `resolved` where it leads. `tool` is the tool of rules; `Redirect` and
+        `Bash` are what a command writes and names.
+        """
+        ...
 
 
 class Judge(Protocol):

@@ -89,6 +89,10 @@ class Safety:
                 return found
         return None
 
+    def is_place(self, path: str) -> bool:
+        """Whether a protected place has that very name."""
+        return path in self._by_path
+
     def tidy(self, path: str) -> str:
         """An absolute path in the form in which it is kept: as given, but where it climbs, as it really leads."""
         return self.disk.real(path) if ".." in path.split("/") else _tidy(path)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions import globs
-from maia.permissions.decide_path import restricting
+from maia.permissions.decide_path import closing, restricting
 from maia.permissions.paths import Place, Target, target
 from maia.permissions.reasons import by_rule
 from maia.permissions.rules import RuleSet
@@ -176,6 +176,9 @@ WRITERS = frozenset(
         "gunzip",
     ]
 )
+LISTERS = frozenset({"ls", "dir", "vdir", "tree", "find", "fd", "du", "stat", "cd", "pushd", "readlink", "realpath"})
+"""Programs that show what lies in a folder, or go there: no file rule speaks of them, but a fence does."""
+
 _GIT_READS = frozenset(
     {"show", "diff", "blame", "annotate", "cat-file", "hash-object", "log", "grep", "difftool", "add", "archive"}
 )
@@ -192,17 +195,17 @@ def operand_parts(command: Command, line: str, rules: RuleSet, place: Place) -> 
         rule for rule in rules.rules
         if rule.verdict is not Verdict.ALLOW and rule.pattern and rule.tool in ("Read", "Write", "Edit", "Redirect")
     ]  # fmt: skip
-    if not strict or not command.words:
+    if not (strict or rules.fence) or not command.words:
         return []
     tools, words = _tools_of(command)
-    if not tools:
+    if not tools and not (rules.fence and program_name(command.program) in LISTERS):
         return []
     for word in words:
-        part = _operand(command, word, tools, strict, place)
+        part = _operand(command, word, tools, strict, rules, place)
         if part is not None:
             return [part]
     if command.folders and not all(word.literal for word in words):
-        return _named_elsewhere(command, line, tools, strict, place)
+        return _named_elsewhere(command, line, tools, strict, rules, place)
     return []
 
 
@@ -210,10 +213,12 @@ _NAME_IN_LINE = re.compile(r"[^\s'\"=;|&<>(){}]+")
 
 
 def _named_elsewhere(
-    command: Command, line: str, tools: list[str], strict: list[Rule], place: Place
+    command: Command, line: str, tools: list[str], strict: list[Rule], rules: RuleSet, place: Place
 ) -> list[DecisionPart]:
     for name in dict.fromkeys(_NAME_IN_LINE.findall(line)):
         path = target(name, place)
+        if (closed := closing("Bash", path, rules)) is not None:
+            return [replace(closed, text=command.shown, verdict=Verdict.ASK)]
         for tool in tools:
             if rule := restricting(tool, path, strict, place):
                 reason = Reason("perm.may_match", {"rule": rule.text})
@@ -253,15 +258,21 @@ def _without_revision(word: Word) -> Word:
     return replace(word, text=path) if colon and "/" not in revision[:1] and path else word
 
 
-def _operand(command: Command, word: Word, tools: list[str], strict: list[Rule], place: Place) -> DecisionPart | None:
+def _operand(
+    command: Command, word: Word, tools: list[str], strict: list[Rule], rules: RuleSet, place: Place
+) -> DecisionPart | None:
     text = _path_in(word.text)
     if not text:
         return None
     for folder in sorted({""} if command.folders is None else command.folders):
         path = target(text, place, folder)
         ordered = sorted(strict, key=lambda rule: -rule.verdict)
+        meant = (path, *_found(text, path, place)) if word.glob else (path,)
+        for one in meant:
+            if (closed := closing("Bash", one, rules)) is not None:
+                return replace(closed, text=command.shown)
         for tool in tools:
-            for one in (path, *_found(text, path, place)) if word.glob else (path,):
+            for one in meant:
                 if rule := restricting(tool, one, ordered, place):
                     return DecisionPart(command.shown, rule.verdict, rule, by_rule(rule))
         if word.glob and (rule := _globbed(word.text, folder, strict, place)):

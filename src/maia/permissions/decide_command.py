@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from maia.core.types import DecisionPart, Reason, Rule, Verdict
 from maia.permissions.command_files import operand_parts
@@ -20,7 +21,7 @@ from maia.permissions.command_rules import (
     pattern_of,
     spells_program,
 )
-from maia.permissions.decide_path import decide_path, restricting
+from maia.permissions.decide_path import closing, decide_path, restricting
 from maia.permissions.paths import Place, target
 from maia.permissions.reasons import NO_RULE, by_rule
 from maia.permissions.rules import RuleSet, is_bare
@@ -256,10 +257,13 @@ class _CommandJudge:
         rules = [
             r for r in (*self.rules.of(Verdict.DENY), *self.rules.of(Verdict.ASK)) if r.tool == "Read" and r.pattern
         ]
-        if path is None or not rules:
+        if path is None:
             return []
         for folder in sorted(redirect.folders or {""}):
-            rule = restricting("Read", target(path, self.place, folder), rules, self.place)
+            located = target(path, self.place, folder)
+            if (closed := closing("Bash", located, self.rules)) is not None:
+                return [replace(closed, text=redirect.source)]
+            rule = restricting("Read", located, rules, self.place)
             if rule is not None:
                 return [DecisionPart(redirect.source, rule.verdict, rule, by_rule(rule))]
         return []

@@ -31,6 +31,8 @@ def decide_path(tool: str, path: str, rules: RuleSet, place: Place, folder: str 
 def decide_target(tool: str, path: Target, rules: RuleSet, place: Place) -> DecisionPart:
     """The verdict on one located path."""
     shown = f"{tool} {path.shown}"
+    if (closed := closing(tool, path, rules)) is not None:
+        return closed
     for verdict in (Verdict.DENY, Verdict.ASK):
         rule = restricting(tool, path, rules.of(verdict), place)
         if rule is not None:
@@ -49,6 +51,12 @@ def decide_target(tool: str, path: Target, rules: RuleSet, place: Place) -> Deci
             return DecisionPart(shown, Verdict.ASK, None, Reason("perm.why.protected", {"path": path.shown}))
         allowing = [exact]
     return DecisionPart(shown, Verdict.ALLOW, allowing[0], by_rule(allowing[0]))
+
+
+def closing(tool: str, path: Target, rules: RuleSet) -> DecisionPart | None:
+    """The part of a path that the fence closes to this tool."""
+    closed = rules.fence.closed(tool, path.given, path.resolved) if rules.fence else None
+    return DecisionPart(f"{tool} {path.shown}", Verdict.DENY, *closed) if closed else None
 
 
 def restricting(tool: str, path: Target, rules: Sequence[Rule], place: Place) -> Rule | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from maia.core.ports import Fence
 from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.decide import decide
@@ -25,7 +26,8 @@ class RuleJudge:
     """Decides needs against `~/.maia/settings.json`, `./.maia/settings.json`, `--allow`/`--deny` and the session.
 
     Until the folder is trusted its own allow rules are not used; its deny and ask rules are, since they only restrict
-    (decisions §9). `more` are rules that come from elsewhere, as an agent's. `files` holds what was read, with
+    (decisions §9). `more` are rules that come from elsewhere, as an agent's; no rule and no answer opens what
+    the `fence` closes. `files` holds what was read, with
     problems; `reload` reads again after an edit (T6.07). What lies in the folder `own_outputs` was shown to the model
     in part, and it was told of the file: reading it needs no rule.
     """
@@ -40,12 +42,14 @@ class RuleJudge:
         files: Sequence[tuple[Path, str]] | None = None,
         own_outputs: Path | None = None,
         more: Sequence[Rule] = (),
+        fence: Fence | None = None,
     ) -> None:
         self.place = place
         self.trusted = trusted
         self._sources = tuple(files) if files is not None else _two_files(place)
         self._options, self.option_problems = _option_rules(allow, deny)
         self.more = tuple(more)
+        self._fence = fence
         self._built_in = _reading_rules(own_outputs, place) if own_outputs else ()
         self._session: tuple[Rule, ...] = ()
         self.files: tuple[RuleFile, ...] = ()
@@ -110,7 +114,7 @@ class RuleJudge:
         read = [(file, rule) for file in self.files for rule in file.rules]
         rules = [rule for file, rule in read if self._counts(file, rule)]
         self._waiting = tuple(rule for file, rule in read if not self._counts(file, rule))
-        self.rules = RuleSet((*rules, *self._options, *self.more, *self._session, *self._built_in))
+        self.rules = RuleSet((*rules, *self._options, *self.more, *self._session, *self._built_in), self._fence)
 
     def waits(self, file: RuleFile) -> bool:
         """Whether the file's allow rules are left out because the folder is not trusted."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from maia.core.ports import Fence
 from maia.core.types import Rule, RuleSource, Verdict
 
 BUILT_IN_TOOLS = (
@@ -35,14 +36,15 @@ class RuleProblem:
 
 
 class RuleSet:
-    """All rules in force, in the order in which they were read, sorted by kind once."""
+    """All rules in force, in the order in which they were read, sorted by kind once, and the fence beside them."""
 
-    __slots__ = ("_by_kind", "_by_program", "restricted", "rules")
+    __slots__ = ("_by_kind", "_by_program", "fence", "restricted", "rules")
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = (), fence: Fence | None = None) -> None:
         self.rules: tuple[Rule, ...] = tuple(rules)
-        self.restricted = any(rule.verdict is not Verdict.ALLOW for rule in self.rules)
-        """Whether a deny or ask rule is in force, so that what cannot be analysed must ask (decisions §9)."""
+        self.fence = fence
+        self.restricted = fence is not None or any(rule.verdict is not Verdict.ALLOW for rule in self.rules)
+        """Whether something may be denied or asked, so that what cannot be analysed must ask (decisions §9)."""
         self._by_kind = {kind: tuple(rule for rule in self.rules if rule.verdict is kind) for kind in Verdict}
         self._by_program: dict[tuple[Verdict, str], ProgramIndex] = {}
 
@@ -57,13 +59,13 @@ class RuleSet:
         return self._by_program[key]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleSet) and self.rules == other.rules
+        return isinstance(other, RuleSet) and self.rules == other.rules and self.fence is other.fence
 
     def __hash__(self) -> int:
         return hash(self.rules)
 
     def __add__(self, other: RuleSet) -> RuleSet:
-        return RuleSet(self.rules + other.rules)
+        return RuleSet(self.rules + other.rules, self.fence or other.fence)
 
 
 class ProgramIndex:

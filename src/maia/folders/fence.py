@@ -1,0 +1,84 @@
+"""The fence of one conversation: protected places are closed to every call, and file tools stay in its folders."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence, Set
+from pathlib import Path
+
+from maia.core.types import Reason, Rule, RuleSource, Verdict
+from maia.folders.disk import lineage
+from maia.folders.protected import is_secret_file
+from maia.folders.safety import NOBODY, Safety
+
+FILE_TOOLS = frozenset({"Read", "Write", "Edit", "Glob", "Grep"})
+"""Confined to the folders (R-2.313). A command is not: it reads programs and libraries, and the sandbox holds it."""
+
+KEPT_SECONDS = 2.0
+"""How long what was seen of a folder is believed: a search asks about thousands of files."""
+
+_SOURCE = RuleSource("built-in")
+
+
+class Fence:
+    """`core.ports.Fence`. `roots` are the real paths of the conversation's folders, in which its file tools work.
+
+    `also` may be read beside them: outputs that the model was told of. `look` makes a fresh `Safety`, so that places
+    that appear are seen. No rule and no answer opens what is closed here (N-09.03).
+    """
+
+    def __init__(
+        self,
+        look: Callable[[], Safety],
+        roots: Sequence[str],
+        mine: Set[str] = NOBODY,
+        also: Sequence[Path] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look = look
+        self._roots = tuple(roots)
+        self._mine = frozenset(mine)
+        self._also = tuple(os.path.realpath(path) for path in also)
+        self._clock = clock
+        self._safety = look()
+        self._until = 0.0
+        self._seen: dict[str, bool] = {}
+
+    def closed(self, tool: str, given: str, resolved: str) -> tuple[Rule, Reason] | None:
+        """See the port. What a path is, is looked at as written and where it leads (N-09.05)."""
+        if self._is_told_of(resolved) and tool in ("Read", "Grep"):
+            return None
+        for path in dict.fromkeys((given, resolved)):
+            if self._is_protected(path):
+                return self._rule(tool, path), Reason("folders.closed", {"path": given})
+        if tool in FILE_TOOLS and not _within(resolved, self._roots):
+            return self._rule(tool, resolved), Reason("folders.outside", {"path": given})
+        return None
+
+    def _is_told_of(self, path: str) -> bool:
+        return _within(path, self._also)
+
+    def _is_protected(self, path: str) -> bool:
+        self._forget()
+        folder, name = os.path.split(path)
+        if is_secret_file(name) or self._safety.is_place(path):
+            return self._safety.lies_in(path, self._mine) is not None
+        return self._is_closed(path) if self._safety.disk.state(path) != "file" else self._is_closed(folder)
+
+    def _is_closed(self, folder: str) -> bool:
+        if folder not in self._seen:
+            self._seen[folder] = self._safety.lies_in(folder, self._mine) is not None
+        return self._seen[folder]
+
+    def _forget(self) -> None:
+        now = self._clock()
+        if now >= self._until:
+            self._safety, self._seen, self._until = self._look(), {}, now + KEPT_SECONDS
+
+    def _rule(self, tool: str, path: str) -> Rule:
+        return Rule(Verdict.DENY, tool, path, f"{tool}({path})", _SOURCE)
+
+
+def _within(path: str, folders: Sequence[str]) -> bool:
+    return any(each in folders for each in lineage(path))
