@@ -12,7 +12,18 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
-from maia.settings import KEYS, MemoryWish, Place, PrivacyWish, RunLimits, Sandbox, Settings, Value, load_settings
+from maia.settings import (
+    KEYS,
+    MemoryWish,
+    Place,
+    PrivacyWish,
+    RunLimits,
+    Sandbox,
+    Security,
+    Settings,
+    Value,
+    load_settings,
+)
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
 
 
@@ -48,7 +59,8 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "MaxContextTokens": "200k",\n  "ContextSizes": {"a": 1000},\n  "sandbox": {"mode": "required"},\n'
         b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
         b'  "runs": {"atOnce": 3}, "privacy": "Block",\n  "memory": {"on": true},\n'
-        b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}}\n}',
+        b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}},\n'
+        b'  "security": {"foreignMemoryPaths": ["~/notes"]}\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
@@ -72,6 +84,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "memory": Value(MemoryWish(on=True), Place(file, 15)),
         "privacy": Value(PrivacyWish("block"), Place(file, 14)),
         "ModelNicknames": Value({"The Oracle": RealModel("a/b"), "Claude": RealModel("opus", "claude-code")}, line16),
+        "security": Value(Security(("~/notes",)), Place(file, 17)),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}
@@ -385,6 +398,24 @@ def test_even_a_trusted_folder_never_takes_the_wall_down(home: Path, launch: Pat
     settings = load_settings(launch, home, {}, folder_trusted=True)
     assert settings.sandbox == Sandbox("required", network=False)
     assert keys(settings) == ["settings.only_stricter"]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept", "name"),
+    [
+        (["~/notes"], None, "security"),
+        ({"foreignMemoryPaths": ["/a", 1, "", "/b"]}, ("/a", "/b"), "security.foreignMemoryPaths"),
+        ({"foreignMemoryPaths": "/a"}, (), "security.foreignMemoryPaths"),
+        ({"foreignMemoryPaths": ["/a"], "other": 1}, ("/a",), "security.other"),
+    ],
+)
+def test_a_path_to_protect_that_does_not_fit_takes_no_other_with_it(
+    home: Path, launch: Path, written: Any, kept: tuple[str, ...] | None, name: str
+) -> None:
+    write(home, {"security": written})
+    settings = load_settings(launch, home, {})
+    assert settings.security == Security(kept or ())
+    assert [(notice.key, notice.values["name"]) for notice in settings.notices] == [("settings.wrong.security", name)]
 
 
 def test_no_folder_opens_the_wall_for_itself(home: Path, launch: Path) -> None:

@@ -93,6 +93,13 @@ class PrivacyWish:
 
 
 @dataclass(frozen=True, slots=True)
+class Security:
+    """What the person wants protected: `foreign_memory_paths` are memories and notes that no model may read."""
+
+    foreign_memory_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a value was written: a settings file with its line, `$VARIABLE` or `--option`."""
 
@@ -250,6 +257,23 @@ def _memory(value: JsonValue) -> MemoryWish:
     return _of_parts(cast(JsonObject, value), _MEMORY_PARTS, "memory", MemoryWish)
 
 
+_FOREIGN = "foreignMemoryPaths"
+
+
+def _security(value: JsonValue) -> Security:
+    """An object of the parts. A path that does not fit takes no other with it: they protect."""
+    if not isinstance(value, dict):
+        raise Wrong("security")
+    fields = cast(JsonObject, value)
+    written = fields.get(_FOREIGN, [])
+    paths = cast("list[JsonValue]", written) if isinstance(written, list) else [None]
+    fitting = [each for each in paths if isinstance(each, str) and each.strip()]
+    wrong = (*(name for name in fields if name != _FOREIGN), *([_FOREIGN] if len(fitting) < len(paths) else ()))
+    if wrong:
+        raise Wrong("security", wrong, Security(tuple(fitting)))
+    return Security(tuple(fitting))
+
+
 PartsT = TypeVar("PartsT")
 
 
@@ -360,6 +384,7 @@ KEYS: dict[str, Known] = {
     "runs": Known(_runs, "runs"),
     "memory": Known(_memory, "memory"),
     "privacy": Known(_privacy, "privacy", "restrict", env="MAIA_PRIVACY"),
+    "security": Known(_security, "security"),
     "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
     "notify": Known(_switch, "switch"),
 }
@@ -442,6 +467,10 @@ class Settings:
     @property
     def privacy(self) -> PrivacyWish:
         return self.get("privacy") or PrivacyWish()
+
+    @property
+    def security(self) -> Security:
+        return self.get("security") or Security()
 
     @property
     def notify(self) -> bool:

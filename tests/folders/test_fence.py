@@ -18,9 +18,7 @@ class Clock:
         return self.now
 
 
-def judge_of(
-    world: World, *roots: str, mine: Sequence[str] = ("c1",), allow: Sequence[str] = ("Read(/**)",)
-) -> RuleJudge:
+def judge_of(world: World, *roots: str, mine: Sequence[str] = ("c1",)) -> RuleJudge:
     clock = Clock()
     fence = Fence(lambda: Safety(world.instance), [str(world.top / root) for root in roots], frozenset(mine), (), clock)
     names = ("Read(/**)", "Grep(/**)", "Glob(/**)", "Write(/**)", "Edit(/**)", "Redirect(/**)", "Bash")

@@ -17,13 +17,15 @@ from maia.database.database import Database
 from maia.engine.context import Window
 from maia.engine.setup import Bound, Config
 from maia.engine.views import ModelChoice
+from maia.folders.instance import Instance
+from maia.folders.safety import Safety
+from maia.folders.workspaces import Location
 from maia.i18n.catalogue import Catalogue
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.privacy.mask import Masker
 from maia.workspace.bench import WorkBench
-from maia.workspace.places import Places
 from maia.workspace.workspace import Workspace
 
 
@@ -107,9 +109,14 @@ async def workspace_on(
     url: str, folder: Path, models: PlayedModels, destination: Destination = HERE
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
-    places = Places(folder / "data", folder / "workspaces")
+    home, workspaces = folder / "home", folder / "workspaces"
+    instance = Instance(home, home / ".maia", folder / "data", workspaces)
     made = await asyncio.to_thread(
-        Workspace, database_url(url, folder), places, lambda path, _lang: bench_of(models, path, destination)
+        Workspace,
+        database_url(url, folder),
+        Location(folder / "data", workspaces),
+        lambda: Safety(instance),
+        lambda room, _lang: bench_of(models, Path(room.roots[0].real), destination),
     )
     await made.start()
     database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

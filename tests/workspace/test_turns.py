@@ -8,7 +8,6 @@ from sqlalchemy.exc import OperationalError
 from maia.core.events import Answered, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
 from maia.core.types import AssistantMessage, Cost, Failure, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.events import Stamped
-from maia.workspace.places import find_places
 from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED, endings
 from maia.workspace.titles import excerpt
@@ -246,18 +245,3 @@ def test_tries_are_counted_by_address_and_by_place_and_forgotten_in_time() -> No
         assert tries.wait("a@b", "here") == 0, "who signs in often is no guesser"
         tries.failed("a@b", "here")
         tries.succeeded("a@b", "here")
-
-
-def test_working_folders_are_never_in_a_checkout(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    plain = find_places({}, home)
-    assert (plain.data, plain.workspaces) == (home / ".maia/data", home / ".maia/data/workspaces")
-    checkout = tmp_path / "code"
-    (checkout / ".git").mkdir(parents=True)
-    inside = find_places({"MAIA_DATA_DIR": str(checkout / "data")}, home)
-    assert inside.data == checkout / "data"
-    assert inside.workspaces.is_relative_to(home / ".local" / "share" / "maia")
-    other = find_places({"EYAS_DATA_DIR": str(checkout / "other")}, home)
-    assert other.workspaces != inside.workspaces, "two installations never share them"
-    moved = find_places({"MAIA_WORKSPACES_DIR": "~/w", "EYAS_WORKSPACES_DIR": "/old"}, home)
-    assert moved.workspaces == home / "w"

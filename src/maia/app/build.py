@@ -182,6 +182,7 @@ def look_for_wall(ground: Ground) -> WallFound:
             named_places(sandbox.writable, folders.launch),
             named_places(sandbox.readable, folders.launch),
             sandbox.network,
+            hidden=ground.hidden,
         ),
     )
 

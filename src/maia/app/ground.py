@@ -24,7 +24,8 @@ class Ground:
     """What is known before a session: the options, the folders, the settings and rules, the language.
 
     `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
-    `acting` is the agent as which the session acts, None for maia itself.
+    `acting` is the agent as which the session acts, None for maia itself. `hidden` are places that its commands may not
+    see, beside those that no command sees.
     """
 
     options: Options
@@ -35,6 +36,7 @@ class Ground:
     say: Catalogue
     memory: OpenMemory | None = None
     acting: Acting | None = None
+    hidden: tuple[Path, ...] = ()
 
 
 def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:

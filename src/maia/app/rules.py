@@ -7,7 +7,7 @@ from pathlib import Path
 
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
-from maia.core.ports import Say
+from maia.core.ports import Fence, Say
 from maia.core.types import Need, Rule, Verdict
 from maia.engine.views import RuleFile, Trust
 from maia.launch import Folders
@@ -28,7 +28,8 @@ def saved_outputs(folders: Folders) -> Path:
 class FolderRules:
     """What the settings files, the options and the person's trust come to; `reload` reads all of it again.
 
-    `more` are the rules of an agent, which add to all others: none of them lifts a deny or an ask (T7.04).
+    `more` are the rules of an agent, which add to all others: none of them lifts a deny or an ask (T7.04). What the
+    `fence` closes no rule opens.
     Raises `UsageProblem` for an `--allow` or `--deny` that is no rule: a script must not run with less than it asked.
     """
 
@@ -40,6 +41,7 @@ class FolderRules:
         say: Say,
         add_dirs: tuple[Path, ...] = (),
         more: tuple[Rule, ...] = (),
+        fence: Fence | None = None,
     ) -> None:
         self._folders = folders
         self._env = env
@@ -53,6 +55,7 @@ class FolderRules:
             deny=options.deny,
             own_outputs=saved_outputs(folders),
             more=more,
+            fence=fence,
         )
         for problem in self.judge.option_problems:
             notice = problem_notice(problem, say)

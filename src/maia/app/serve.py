@@ -10,11 +10,9 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maia import __version__
-from maia.app.build import lay_ground, work_bench
 from maia.app.ground import with_kept_keys
 from maia.app.memory import Remembered
 from maia.app.models import EndpointModels, Wish
@@ -31,13 +29,14 @@ if TYPE_CHECKING:
 
     from maia.web.hosts import Hosts
     from maia.workspace.bench import WorkBench
+    from maia.workspace.folders import Room
     from maia.workspace.workspace import Workspace
 
 HOST, PORT = "127.0.0.1", 8642
 CHAT_STEPS = 25
 """Round trips to the model that a chat turn may do, where no setting says otherwise (R-2.254)."""
-GREEN = ("Read(**)", "Glob(**)", "Grep(**)", "Bash(git status)", "Bash(git diff)")
-"""What only looks at the conversation's own folder needs no click (R-2.198, N-08.02); denials win over it."""
+GREEN = ("Bash(git status)", "Bash(git diff)")
+"""Commands that only look need no click (R-2.198, N-08.02); denials win over it."""
 _LAST_SECONDS = 3
 
 
@@ -67,26 +66,27 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.app.rooms import Rooms
     from maia.database.address import database_url
-    from maia.workspace.places import find_places
     from maia.workspace.workspace import Workspace
 
-    folders = find_folders(env)
-    places = find_places(env, folders.home)
-    env = with_kept_keys(folders.config / "keys", env)
-    settings = load_settings(folders.home, folders.home, env, {}, folder_trusted=False)
-    remembered = Remembered(folders.config / "models.json")
+    home = find_folders(env).home
+    env = with_kept_keys(home / ".maia" / "keys", env)
+    settings = load_settings(home, home, env, {}, folder_trusted=False)
+    rooms = Rooms(env, home, settings)
+    for notice in rooms.notices:
+        print(say(notice.key, **notice.values), file=sys.stderr, flush=True)
+    url = database_url(options.database or env.get("MAIA_DATABASE_URL"), rooms.location.data)
+    rooms.keep_in(url)
+    remembered = Remembered(home / ".maia" / "models.json")
     models = EndpointModels(lambda: settings, Wish(None, is_person=False), env, say, remembered)
     steps = options.max_iterations or settings.get("MaxIterations") or CHAT_STEPS
+    asked = replace(options, model=None, max_iterations=steps, allow=(*options.allow, *GREEN))
 
-    def bench(folder: Path, lang: str) -> WorkBench:
-        own = {**env, "MAIA_CWD": str(folder)}
-        allowed = (*options.allow, *GREEN)
-        asked = replace(options, model=None, lang=lang, max_iterations=steps, allow=allowed)
-        return work_bench(lay_ground(asked, own, say), models)
+    def bench(room: Room, lang: str) -> WorkBench:
+        return rooms.bench(room, lang, asked, models, say)
 
-    url = database_url(options.database or env.get("MAIA_DATABASE_URL"), places.data)
-    return Workspace(url, places, bench, options.model)
+    return Workspace(url, rooms.location, rooms.look, bench, options.model)
 
 
 # The server ----------------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def ssh_agent() -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What the person's launch and settings say. `readable` are hidden places shown after all.
+    """What the person's launch and settings say. `readable` are hidden places shown after all, `hidden` further ones.
 
     With `~/.ssh` among them the agent's socket is shown too.
     """
@@ -134,6 +134,7 @@ class Places:
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     network: bool = True
+    hidden: tuple[Path, ...] = ()
     temporary: tuple[Path, ...] = field(default_factory=temporary_folders)
     agent: Path | None = field(default_factory=ssh_agent)
 
@@ -162,7 +163,11 @@ def lay_out(places: Places) -> Layout:
     )
     own = places.home / ".maia"
     open_to_see = tuple(_existing(places.readable))
-    secret = (*_secret_places(places.home), *(() if places.home / ".ssh" in open_to_see else _agents(places.agent)))
+    secret = (
+        *_secret_places(places.home),
+        *places.hidden,
+        *(() if places.home / ".ssh" in open_to_see else _agents(places.agent)),
+    )
     hidden = tuple(path for path in _existing(secret) if path not in open_to_see)
     return Layout(
         writable=tuple(path for path in writable if path.is_dir()),

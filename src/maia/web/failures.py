@@ -19,6 +19,8 @@ from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import error_page, stranger
 from maia.workspace.problems import (
     Busy,
+    FolderRefused,
+    ListRefused,
     ModelUnavailable,
     NotYours,
     PrivacyBlocked,
@@ -32,6 +34,8 @@ _STATUS: Mapping[type[MaiaError], int] = {
     NotYours: 404,
     Busy: 409,
     Unusable: 400,
+    FolderRefused: 400,
+    ListRefused: 400,
     ModelUnavailable: 409,
     PrivacyBlocked: 422,
     WrongSignIn: 401,
@@ -59,7 +63,19 @@ def status_of(error: MaiaError) -> int:
 
 def code_of(error: MaiaError) -> str:
     """Its machine code: the last part of its key, unless it has one of its own."""
+    if isinstance(error, FolderRefused):
+        return error.refusal.code
     return error.code if isinstance(error, (ModelUnavailable, PrivacyBlocked)) else error.key.rpartition(".")[2]
+
+
+def _more(error: MaiaError) -> JsonObject:
+    """What stands beside code and words: which folder and what was found in it (R-2.337), or what may be sent."""
+    if isinstance(error, PrivacyBlocked):
+        return {"types": error.types, "maskedContent": error.masked}
+    if not isinstance(error, FolderRefused):
+        return {}
+    path, found = error.refusal.path, error.refusal.found
+    return {"path": path} if found is None else {"path": path, "found": found}
 
 
 def _body(code: str, message: str, **more: Any) -> JsonObject:
@@ -80,8 +96,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     if _is_page(request) and request.method == "GET":
         return error_page(request, status, _words(request, error.key, **error.values))
     headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
-    more = {"types": error.types, "maskedContent": error.masked} if isinstance(error, PrivacyBlocked) else {}
-    return JSONResponse(_body(code, _words(request, error.key, **error.values), **more), status, headers)
+    return JSONResponse(_body(code, _words(request, error.key, **error.values), **_more(error)), status, headers)
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:

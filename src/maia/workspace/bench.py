@@ -12,6 +12,7 @@ from maia.engine.turn import Price
 from maia.privacy.destination import Destination
 from maia.privacy.mask import Masker
 from maia.privacy.policy import Policy
+from maia.workspace.folders import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +34,5 @@ class WorkBench:
     destination: Callable[[Bound], Destination]
 
 
-OpenBench = Callable[[Path, str], WorkBench]
-"""(working folder, language) → the parts of a conversation. Blocks: it reads files. Raises `MaiaError`."""
+OpenBench = Callable[[Room, str], WorkBench]
+"""(its folders, language) → the parts of a conversation. Blocks: it reads files. Raises `MaiaError`."""

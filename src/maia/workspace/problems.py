@@ -5,6 +5,20 @@ from __future__ import annotations
 from sqlalchemy.exc import SQLAlchemyError
 
 from maia.core.errors import MaiaError
+from maia.folders.lists import ListRefused
+from maia.folders.refusals import FolderRefused
+
+__all__ = [
+    "Busy",
+    "FolderRefused",
+    "ListRefused",
+    "ModelUnavailable",
+    "NotYours",
+    "StorageError",
+    "TooManyTries",
+    "Unusable",
+    "WrongSignIn",
+]
 
 StorageError = SQLAlchemyError
 """The database refused: it is full, locked for long, or gone."""

@@ -2,7 +2,9 @@
 
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
+from maia.database.folders import FolderRow
 from maia.database.messages import MessageRow
 from maia.database.users import User
+from maia.folders.lists import Folder
 
-__all__ = ["ConversationRow", "Logged", "MessageRow", "Status", "User"]
+__all__ = ["ConversationRow", "Folder", "FolderRow", "Logged", "MessageRow", "Status", "User"]

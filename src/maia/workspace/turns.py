@@ -16,8 +16,8 @@ from maia.database.events import events_of_turns
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.binding import bound_to
+from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.log import Log, TurnLog
-from maia.workspace.places import Places
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
@@ -54,19 +54,19 @@ class Turns:
         self,
         database: Database,
         log: Log,
-        places: Places,
+        folders: WorkFolders,
         open_bench: OpenBench,
         default_model: str | None,
         privacy: Privacy,
     ) -> None:
         self._database = database
         self._log = log
-        self._places = places
+        self._folders = folders
         self._privacy = privacy
         self._open_bench = open_bench
         self._default_model = default_model
         self._running: dict[str, _Running] = {}
-        self._benches: dict[str, WorkBench] = {}
+        self._benches: dict[str, tuple[Room, WorkBench]] = {}
         self._closing = False
 
     # What doors call
@@ -118,7 +118,8 @@ class Turns:
     async def _begin(
         self, row: ConversationRow, author_id: str, submission: Submission, running: _Running, *, masked: bool
     ) -> Begun:
-        bench = await self._bench(row)
+        room = await self._folders.room(row)
+        bench = await self._bench(row, room)
         bound = await bound_to(row, bench.models, self._default_model)
         passed = await self._privacy.passed(bench, bound, row.id, author_id, submission, masked=masked)
         submission, bound = passed.submission, passed.bound
@@ -139,7 +140,8 @@ class Turns:
         turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
         if title:
             turn_log.take(SessionRenamed(title))
-        notices = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
+        chosen = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
+        notices = (*chosen, *room.notices)
         turn = RunningTurn(
             row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), passed.masking, notices
         )
@@ -172,16 +174,18 @@ class Turns:
             del self._running[conversation_id]
         running.ended.set()
 
-    async def _bench(self, row: ConversationRow) -> WorkBench:
-        """The conversation's tools, kept between its turns, so that they remember what they have read."""
-        bench = self._benches.pop(row.id, None)
-        if bench is None:
-            folder = await asyncio.to_thread(self._places.workspace_of, row.id)
-            bench = await asyncio.to_thread(self._open_bench, folder, row.lang)
-        self._benches[row.id] = bench
+    async def _bench(self, row: ConversationRow, room: Room) -> WorkBench:
+        """The conversation's tools, kept between its turns, so that they remember what they have read.
+
+        In other folders they are others.
+        """
+        kept = self._benches.pop(row.id, None)
+        if kept is None or (kept[0].roots, kept[0].mine) != (room.roots, room.mine):
+            kept = room, await asyncio.to_thread(self._open_bench, room, row.lang)
+        self._benches[row.id] = kept
         while len(self._benches) > _KEPT_BENCHES:
             del self._benches[next(iter(self._benches))]
-        return bench
+        return kept[1]
 
     async def _transcript(self, row: ConversationRow, bench: WorkBench) -> Transcript:
         """The whole conversation as the model will read it: from our own log, whoever answered before (R-2.066)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection
@@ -14,14 +14,18 @@ from maia.database import conversations, messages, settings
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Logged, Stamped, events_of_turns, turn_at
+from maia.database.folders import FolderRow
 from maia.database.ids import ID_CHARS, now_ms
 from maia.database.messages import MessageRow
 from maia.database.users import User
+from maia.folders.lists import Folder
+from maia.folders.safety import Safety
+from maia.folders.workspaces import Location, Workspaces
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
 from maia.workspace.feed import Feeds
+from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
-from maia.workspace.places import Places
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
@@ -46,13 +50,24 @@ class Page:
 class Workspace:
     """Everything that a door may ask for. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, url: URL, places: Places, open_bench: OpenBench, default_model: str | None = None) -> None:
-        """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`."""
+    def __init__(
+        self,
+        url: URL,
+        location: Location,
+        look: Callable[[], Safety],
+        open_bench: OpenBench,
+        default_model: str | None = None,
+    ) -> None:
+        """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
+
+        `look` says what is protected on this machine at that moment.
+        """
         self._database = Database(url)
         self._feeds = Feeds()
         self._log = Log(self._database, self._feeds)
-        self.privacy = Privacy(self._database, places.data / "privacy.yaml")
-        self._turns = Turns(self._database, self._log, places, open_bench, default_model, self.privacy)
+        self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
+        self.privacy = Privacy(self._database, location.data / "privacy.yaml")
+        self._turns = Turns(self._database, self._log, self._folders, open_bench, default_model, self.privacy)
         self.accounts = Accounts(self._database)
 
     # Life
@@ -79,11 +94,27 @@ class Workspace:
 
     # Conversations
 
-    async def create(self, user: User, title: str, lang: str) -> ConversationRow:
-        """A new conversation of that person (R-2.005). Raises `Unusable` for a title that is too long."""
+    async def create(self, user: User, title: str, lang: str, folders: Sequence[Folder] = ()) -> ConversationRow:
+        """A new conversation of that person (R-2.005); without folders it gets a workspace of its own (R-2.347).
+
+        Raises `Unusable` for a title that is too long, `FolderRefused` and `ListRefused`: then none is made (R-2.336).
+        """
         title = checked_title(title) if title.strip() else ""
+        checked = await self._folders.checked(user.id, folders)
         made = await self._database.write(lambda c: conversations.add_conversation(c, user.id, title, lang))
+        if checked:
+            await self._folders.keep(made, checked)
+        else:
+            await self._folders.settle(made)
         return await self.conversation(user, made)
+
+    async def folders(self, row: ConversationRow) -> tuple[FolderRow, ...]:
+        """The folders of a conversation, the primary one first."""
+        return await self._folders.of(row.id)
+
+    async def set_folders(self, row: ConversationRow, folders: Sequence[Folder]) -> None:
+        """Another list of folders, from the next turn on. Raises `FolderRefused`, `ListRefused`: then none changes."""
+        await self._folders.keep(row.id, await self._folders.checked(row.owner_id, folders))
 
     async def conversation(self, user: User, conversation_id: str) -> ConversationRow:
         """One conversation. Raises `NotYours`."""

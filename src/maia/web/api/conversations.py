@@ -15,11 +15,15 @@ from maia.web.api.shapes import (
     NewConversation,
     NewMessage,
     conversation_json,
+    folders_json,
+    folders_of,
     message_json,
 )
 from maia.web.auth import AtDesk, Owned, SignedIn
+from maia.web.desk import Desk
 from maia.web.stream import frames, streamed
 from maia.workspace.problems import Unusable
+from maia.workspace.records import ConversationRow
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
 _MESSAGES = 200
@@ -35,25 +39,28 @@ async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[Li
 
 @router.post("", status_code=201)
 async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversation) -> JsonObject:
-    """A new conversation."""
-    return conversation_json(await desk.workspace.create(person.user, body.title, person.lang))
+    """A new conversation. Without `folders` it works in a workspace of its own (R-2.347)."""
+    made = await desk.workspace.create(person.user, body.title, person.lang, folders_of(body.folders))
+    return await _whole(desk, made)
 
 
 @router.get("/{conversation_id}")
 async def get_conversation(desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1)] = None) -> JsonObject:
     """A conversation with its last messages, oldest first; `before` a turn for those before it."""
     found = await desk.workspace.messages(row, _MESSAGES, before)
-    return {**conversation_json(row), "messages": [message_json(message) for message in found]}
+    return {**await _whole(desk, row), "messages": [message_json(message) for message in found]}
 
 
 @router.patch("/{conversation_id}")
 async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: ChangedConversation) -> JsonObject:
-    """Another title; archived or opened again."""
+    """Another title; archived or opened again; another list of folders, all of them or none (R-2.346)."""
+    if body.folders is not None:
+        await desk.workspace.set_folders(row, folders_of(body.folders))
     if body.title is not None:
         await desk.workspace.rename(row, body.title)
     if body.archived is not None:
         await desk.workspace.archive(row, archived=body.archived)
-    return conversation_json(await desk.workspace.conversation(person.user, row.id))
+    return await _whole(desk, await desk.workspace.conversation(person.user, row.id))
 
 
 @router.post("/{conversation_id}/messages", status_code=202)
@@ -82,6 +89,11 @@ async def follow_events(
     `binding` says at a turn's beginning who answers, `done` at its end what it came to (R-2.079, R-2.085).
     """
     return streamed(frames(desk, person, row, _from(request, cursor)))
+
+
+async def _whole(desk: Desk, row: ConversationRow) -> JsonObject:
+    """A conversation with its folders."""
+    return {**conversation_json(row), "folders": folders_json(await desk.workspace.folders(row))}
 
 
 def _from(request: Request, cursor: int) -> int:

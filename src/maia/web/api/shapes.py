@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from maia.core.types import JsonObject
 from maia.web.clock import moment
-from maia.workspace.records import ConversationRow, MessageRow
+from maia.workspace.records import ConversationRow, Folder, FolderRow, MessageRow
 from maia.workspace.titles import LONGEST_TITLE
 from maia.workspace.turns import LONGEST_MESSAGE
 
@@ -21,13 +22,22 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
+class FolderBody(Body):
+    """A named root; without a name it has its folder's."""
+
+    name: Annotated[str, StringConstraints(max_length=1000)] = ""
+    path: Annotated[str, StringConstraints(max_length=8000)]
+
+
 class NewConversation(Body):
     title: Title = ""
+    folders: list[FolderBody] = []
 
 
 class ChangedConversation(Body):
     title: Title | None = None
     archived: bool | None = None
+    folders: list[FolderBody] | None = None
 
 
 class NewMessage(Body):
@@ -69,6 +79,16 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "createdAt": moment(row.created_at),
         "updatedAt": moment(row.updated_at),
     }
+
+
+def folders_of(bodies: list[FolderBody]) -> list[Folder]:
+    """The folders that somebody sent."""
+    return [Folder(each.name, each.path) for each in bodies]
+
+
+def folders_json(rows: Sequence[FolderRow]) -> list[JsonObject]:
+    """The folders of a conversation, the primary one first."""
+    return [{"name": row.name, "path": row.path, "isWorkspace": row.is_workspace} for row in rows]
 
 
 def message_json(row: MessageRow) -> JsonObject:

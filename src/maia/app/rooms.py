@@ -1,0 +1,86 @@
+"""The folders of the workspace's conversations, put together: what is protected here, and the ground of a turn."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from maia.app.build import lay_ground, work_bench
+from maia.app.ground import Ground
+from maia.app.rules import FolderRules, saved_outputs
+from maia.core.types import Rule, RuleSource, Verdict
+from maia.folders.fence import Fence
+from maia.folders.instance import find_instance, foreign_paths
+from maia.folders.safety import Safety
+from maia.folders.workspaces import find_location
+from maia.permissions import globs
+from maia.permissions.judge import BUILT_IN
+from maia.settings import Settings
+from maia.terminal.options import Options
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+    from maia.app.models import EndpointModels
+    from maia.core.events import Notice
+    from maia.i18n.catalogue import Catalogue
+    from maia.workspace.bench import WorkBench
+    from maia.workspace.folders import Room
+
+LOOKING: Final = ("Read", "Glob", "Grep")
+"""Tools that only look: in the conversation's folders they need no click (R-2.198, N-08.02); denials win over it."""
+
+
+class Rooms:
+    """All rooms of one server. `notices` are for its start: what of the settings cannot be used."""
+
+    def __init__(self, env: Mapping[str, str], home: Path, settings: Settings) -> None:
+        self._env = env
+        self._home = home
+        self.location = find_location(env, home)
+        self._foreign, ignored = foreign_paths(settings.security.foreign_memory_paths, home)
+        self.notices: tuple[Notice, ...] = (*self.location.notices, *ignored)
+        self._database: Path | None = None
+
+    def keep_in(self, url: URL) -> None:
+        """Where the database is: its folder is protected, too (R-2.328)."""
+        is_file = url.get_backend_name() == "sqlite" and url.database
+        self._database = Path(str(url.database)).absolute() if is_file else None
+
+    def look(self) -> Safety:
+        """What is protected on this machine now."""
+        data, workspaces = self.location.data, self.location.workspaces
+        return Safety(find_instance(self._env, self._home, data, workspaces, self._database, self._foreign))
+
+    def bench(self, room: Room, lang: str, options: Options, models: EndpointModels, say: Catalogue) -> WorkBench:
+        """The parts of a conversation in its folders. Blocks. Raises `MaiaError`."""
+        reals = [root.real for root in room.roots]
+        launch = reals[0] if reals else self._nowhere
+        asked = replace(options, lang=lang, add_dirs=tuple(reals[1:]))
+        ground = lay_ground(asked, {**self._env, "MAIA_CWD": launch}, say)
+        return work_bench(self._fenced(ground, room, reals), models)
+
+    def _fenced(self, ground: Ground, room: Room, reals: list[str]) -> Ground:
+        fence = Fence(self.look, reals, room.mine, (saved_outputs(ground.folders),))
+        rules = FolderRules(
+            ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, _looking(reals), fence
+        )
+        hidden = tuple(Path(place.path) for place in self.look().places if place.kind != "sensitive")
+        return replace(ground, rules=rules, hidden=hidden)
+
+    @cached_property
+    def _nowhere(self) -> str:
+        """Where a turn without any folder begins: an empty one that file tools are kept out of (R-2.351, R-2.313)."""
+        return str(Path(tempfile.mkdtemp(prefix="maia-nowhere-")).resolve())
+
+
+def _looking(folders: list[str]) -> tuple[Rule, ...]:
+    patterns = [f"{globs.escaped(folder)}/**" for folder in folders]
+    source = RuleSource(BUILT_IN)
+    return tuple(
+        Rule(Verdict.ALLOW, tool, pattern, f"{tool}({pattern})", source) for pattern in patterns for tool in LOOKING
+    )

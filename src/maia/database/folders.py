@@ -1,0 +1,54 @@
+"""Rows of working folders: of a conversation, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Connection, delete, select
+
+from maia.database.ids import new_id
+from maia.database.tables import CONVERSATIONS, FOLDERS
+
+Scope: TypeAlias = Literal["conversation", "project", "project_type"]
+_F = FOLDERS.c
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRow:
+    """A named root (R-2.312). `is_workspace` is the conversation's own, which nobody chose."""
+
+    name: str
+    path: str
+    is_workspace: bool = False
+
+
+def folders_of(connection: Connection, scope: Scope, scope_id: str) -> tuple[FolderRow, ...]:
+    """The list, the primary one first."""
+    query = select(_F.name, _F.path, _F.is_workspace).where(_F.scope == scope, _F.scope_id == scope_id)
+    return tuple(FolderRow(*row) for row in connection.execute(query.order_by(_F.position)))
+
+
+def set_folders(connection: Connection, scope: Scope, scope_id: str, folders: Sequence[FolderRow]) -> None:
+    """Another list in place of the one there was."""
+    connection.execute(delete(FOLDERS).where(_F.scope == scope, _F.scope_id == scope_id))
+    for position, each in enumerate(folders):
+        connection.execute(
+            FOLDERS.insert().values(
+                id=new_id(),
+                scope=scope,
+                scope_id=scope_id,
+                position=position,
+                name=each.name,
+                path=each.path,
+                is_workspace=each.is_workspace,
+            )
+        )
+
+
+def owned_among(connection: Connection, owner_id: str, conversations: Iterable[str]) -> frozenset[str]:
+    """Those of the conversations that are that person's."""
+    c = CONVERSATIONS.c
+    named = list(conversations)
+    return frozenset(connection.execute(select(c.id).where(c.owner_id == owner_id, c.id.in_(named))).scalars())

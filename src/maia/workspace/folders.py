@@ -1,0 +1,95 @@
+"""The folders of a conversation: the list that is kept, and what a turn may use of it (R-2.312–R-2.354)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from maia.core.events import Notice
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.folders import FolderRow, folders_of, owned_among, set_folders
+from maia.folders.lists import Folder, Root, Working, checked_list, working
+from maia.folders.safety import Safety
+from maia.folders.workspaces import Workspaces
+
+WORKSPACE = "workspace"
+"""The name that the own workspace is kept under; doors show it in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a turn works. Without any `roots` its file tools have no folder (R-2.351).
+
+    `mine` are the conversations whose workspaces are open to it.
+    """
+
+    roots: tuple[Root, ...]
+    mine: frozenset[str]
+    notices: tuple[Notice, ...] = ()
+
+
+class WorkFolders:
+    """Lists of folders in the database, judged on the disk. `look` knows what is protected at this moment."""
+
+    def __init__(self, database: Database, workspaces: Workspaces, look: Callable[[], Safety]) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._look = look
+
+    async def of(self, conversation_id: str) -> tuple[FolderRow, ...]:
+        """The list as it is kept."""
+        return await self._database.read(lambda c: folders_of(c, "conversation", conversation_id))
+
+    async def checked(self, owner_id: str, folders: Sequence[Folder]) -> tuple[Folder, ...]:
+        """The list as it may be kept. Raises `FolderRefused`, `ListRefused`."""
+        safety = await asyncio.to_thread(self._look)
+        mine = await self._mine(owner_id, safety, folders)
+        return await asyncio.to_thread(checked_list, folders, safety, mine)
+
+    async def keep(self, conversation_id: str, folders: Sequence[Folder]) -> None:
+        """Keep a list that was checked (R-2.346)."""
+        own = self._own_path(conversation_id)
+        rows = [FolderRow(each.name, each.path, each.path == own) for each in folders]
+        await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
+
+    async def settle(self, conversation_id: str) -> tuple[FolderRow, ...]:
+        """The list; a conversation without any gets its own workspace (R-2.347, R-2.348)."""
+        kept = await self.of(conversation_id)
+        if kept and not any(each.is_workspace for each in kept):
+            return kept
+        made = await asyncio.to_thread(self._workspaces.of, conversation_id)
+        if kept or made is None:
+            return kept
+        rows = (FolderRow(WORKSPACE, str(made), is_workspace=True),)
+        await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
+        return rows
+
+    async def room(self, row: ConversationRow) -> Room:
+        """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341)."""
+        kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
+        safety = await asyncio.to_thread(self._look)
+        mine = await self._mine(row.owner_id, safety, kept) | {row.id}
+        found = await asyncio.to_thread(working, kept, safety, mine)
+        if not found.roots:
+            found = await self._own_room(row.id, found, safety)
+        return Room(found.roots, mine, found.notices())
+
+    async def _own_room(self, conversation_id: str, found: Working, safety: Safety) -> Working:
+        """In place of a list of which nothing is left (R-2.344); the list stays as it is."""
+        made = await asyncio.to_thread(self._workspaces.of, conversation_id)
+        if made is None:
+            return found
+        own = await asyncio.to_thread(working, [Folder(WORKSPACE, str(made))], safety, frozenset({conversation_id}))
+        return replace(found, roots=own.roots)
+
+    async def _mine(self, owner_id: str, safety: Safety, folders: Iterable[Folder]) -> frozenset[str]:
+        """The conversations of that person whose workspaces the folders lead to (R-2.326)."""
+        named = await asyncio.to_thread(safety.named_conversations, [each.path for each in folders])
+        return await self._database.read(lambda c: owned_among(c, owner_id, named)) if named else frozenset()
+
+    def _own_path(self, conversation_id: str) -> str:
+        root: Path | None = self._workspaces.root
+        return str(root / conversation_id) if root else ""
