@@ -228,6 +228,17 @@ def test_a_launch_folder_inside_a_hidden_place_is_there(kind: WallName, home: Pa
     assert (workspace / "g").read_text() == "x\n"
 
 
+def test_further_places_that_are_hidden_are_not_seen_and_what_is_worked_in_there_is(kind: WallName, home: Path) -> None:
+    mine, theirs, vault = home / "data/ws/mine", home / "data/ws/theirs", home / "vault"
+    for folder in (mine, theirs, vault):
+        folder.mkdir(parents=True)
+        (folder / "note").write_text(f"of {folder.name}")
+    hiding = Places(mine, home, hidden=(home / "data", vault, home / "gone"), temporary=())
+    end = behind(kind, hiding, f"cat note ../theirs/note {vault}/note; ls .. ; ls {vault}")
+    assert end.output.startswith("of mine")
+    assert [name for name in ("of theirs", "of vault") if name in end.output] == []
+
+
 @pytest.mark.parametrize("shown", [False, True])
 def test_the_agent_that_signs_is_hidden_unless_keys_are_shown(kind: WallName, launch: Path, shown: bool) -> None:
     address = launch.parent / "agent.sock"

@@ -183,10 +183,10 @@ def test_searches_leave_out_what_is_protected_deep_inside(data: Path, tmp_path: 
 
 
 def test_where_no_workspace_can_be_made_there_is_no_folder_and_the_answer_comes(data: Path, tmp_path: Path) -> None:
-    blocked = made(tmp_path / "blocked", ws="a file")
+    blocked, temporary = made(tmp_path / "blocked", ws="a file"), made(tmp_path / "tmp")
     script = calls(("Read", {"path": "/etc/hostname"}), ("Glob", {"pattern": "*"}))
     with (
-        serving(data, script=script, MAIA_WORKSPACES_DIR=str(blocked / "ws")) as server,
+        serving(data, script=script, MAIA_WORKSPACES_DIR=str(blocked / "ws"), TMPDIR=str(temporary)) as server,
         Visitor(server.url) as visitor,
     ):
         visitor.become_owner(server.token)
@@ -195,6 +195,7 @@ def test_where_no_workspace_can_be_made_there_is_no_folder_and_the_answer_comes(
         frames = turn(visitor, conversation["id"])
     assert frames[-1].json["turnMeta"]["outcome"] == "finished"
     assert succeeded(frames) == [False, False]
+    assert list(temporary.glob("maia-nowhere-*")) == []
 
 
 @pytest.fixture

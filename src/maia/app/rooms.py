@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -75,7 +77,9 @@ class Rooms:
     @cached_property
     def _nowhere(self) -> str:
         """Where a turn without any folder begins: an empty one that file tools are kept out of (R-2.351, R-2.313)."""
-        return str(Path(tempfile.mkdtemp(prefix="maia-nowhere-")).resolve())
+        folder = str(Path(tempfile.mkdtemp(prefix="maia-nowhere-")).resolve())
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
 
 def _looking(folders: list[str]) -> tuple[Rule, ...]:
