@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -134,4 +135,27 @@ def test_bodies_that_are_being_read_in_are_bounded_together_and_leave_room_once_
         await guard(scope(content_length=big), receive, send)
         assert statuses == [503]
 
+    asyncio.run(asyncio.wait_for(work(), 20))
+
+
+def test_a_body_that_nobody_reads_leaves_its_room_too() -> None:
+    statuses: list[int] = []
+
+    async def gone(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise ConnectionResetError
+
+    async def receive() -> MutableMapping[str, Any]:
+        raise AssertionError("read")
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if "status" in message:
+            statuses.append(message["status"])
+
+    async def work() -> None:
+        guard = Guard(gone, known, "127.0.0.1")
+        for _ in range(2 * MOST_BODY_BYTES // MAX_BODY_BYTES):
+            with contextlib.suppress(ConnectionResetError):
+                await guard(scope(content_length=str(MAX_BODY_BYTES)), receive, send)
+
     asyncio.run(work())
+    assert statuses == []

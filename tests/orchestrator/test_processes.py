@@ -312,6 +312,22 @@ def test_who_starts_it_as_an_agent_needs_that_agents_token(folder: Path) -> None
         assert token not in done.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--as", "prophet")], ids=["the person", "an agent"])
+def test_nothing_that_is_started_gets_the_token_with_which_it_was_started(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    create = ["agents", "create", "prophet", "--global", "--set", "description=x", "--set", "instructions=y"]
+    subprocess.run([*MAIA, *create], cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL)
+    token = token_for(folder, "run", "--as", "prophet")
+    code = "import os; from maia.__main__ import main; main(); print(os.environ.get('MAIA_MCP_TOKEN'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "mcp", *options],
+        cwd=folder, env=environment() | {"MAIA_MCP_TOKEN": token}, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["None"]
+
+
 def test_an_agent_that_calls_for_itself_has_its_own_memory_and_no_other(folder: Path) -> None:
     create = ["agents", "create", "prophet", "--global", "--set", "description=x", "--set", "instructions=y"]
     create += ["--set", "nickname=The Prophet"]

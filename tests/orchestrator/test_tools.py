@@ -204,6 +204,22 @@ def test_the_first_success_is_a_success_and_the_others_are_then_stopped() -> Non
     run(work)
 
 
+def test_a_run_that_fails_early_does_not_end_the_race() -> None:
+    async def work() -> None:
+        house = House()
+        tasks = [{"task": "fail a"}, {"task": "slow b"}]
+        async with house.client() as client:
+            racing = asyncio.create_task(call(client, "run_agents_parallel", tasks=tasks, mode="first_success"))
+            await until(lambda: "run-1" in house.runs.runs and house.runs.runs["run-1"].info.state == "ended")
+            await asyncio.sleep(0.05)  # long enough for whoever would stop the other one
+            house.runs.release.set()
+            data = (await racing).structured_content
+        assert data is not None
+        assert (data["winner"], data["succeeded"], house.runs.stopped) == ("run-2", 1, [])
+
+    run(work)
+
+
 def test_a_race_that_nobody_wins_is_an_error_with_every_result() -> None:
     async def work() -> None:
         async with House().client() as client:

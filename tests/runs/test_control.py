@@ -3,7 +3,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from maia.core.types import JsonObject
 from maia.runs import host as host_room
 from maia.runs.control import Line, dump_line, dump_problem, load_line, load_problem
 from maia.runs.host import HostDoor
+from maia.runs.hostplace import is_own_user
 from tests.runs.doubles import ScriptedTalk, ended, host_of
 
 WORD = "open sesame"
@@ -114,6 +117,16 @@ def test_another_user_is_shut_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert await reader.read() == b""
 
     with_door(tmp_path, talk)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the folder's mode keeps others out")
+def test_whose_connection_it_is_is_asked_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        assert is_own_user(here)
+        mine = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+        assert not is_own_user(here)
 
 
 @pytest.mark.parametrize(
