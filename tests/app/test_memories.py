@@ -53,6 +53,19 @@ def test_identities_of_different_kinds_never_meet(tmp_path: Path) -> None:
     assert len(set(names)) == len(names)
 
 
+def test_a_key_that_is_set_up_is_kept_masked_whatever_it_looks_like(folders: Folders) -> None:
+    key, other = "local" + "-master", "sk-" + "lettersonly" * 3
+    settings = settings_with(folders, LiteLLM_URL="http://127.0.0.1:9", LiteLLM_API_Key=key)
+
+    async def work() -> None:
+        memory = open_memory(settings, folders, {"OPENAI_API_KEY": other}, PERSON)
+        entry = await memory.store(f"first {key}, then {other}; the master is local")
+        assert entry.text == f"first …({len(key)}), then sk-…({len(other)}); the master is local"
+        await memory.aclose()
+
+    asyncio.run(work())
+
+
 def test_an_agent_of_a_folder_reads_nothing_of_the_own_agent_of_that_name(folders: Folders) -> None:
     async def work() -> None:
         own = open_memory(Settings(), folders, {}, agent_identity("helper", "home", folders.launch))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -30,6 +31,9 @@ OpenMemory: TypeAlias = Callable[[Callable[[Notice], None]], Memory]
 PERSON: Final = "person"
 """The identity of whoever sits at the terminal."""
 
+SHORTEST_KEY: Final = 8
+"""Characters. A shorter key of a server of one's own may be a word that texts are full of."""
+
 
 def agent_identity(name: str, level: AgentLevel, launch: Path) -> str:
     """The identity of an agent. One that a folder brings along is another than the home folder's of the same name:
@@ -53,13 +57,33 @@ def open_memory(
 
     `tell` hears when finding by meaning does not work. Raises `MemoryProblem` for an identity that is none.
     """
-    from maia.credentials.scrub import without_keys
     from maia.memory.identity import checked_identity
     from maia.memory.private import PrivateMemory
 
     store = _store(settings, folders, checked_identity(identity))
     meaning = _meaning(embedder_of(settings, env), tell) if settings.memory.embeddings else None
-    return PrivateMemory(store, without_keys, meaning)
+    return PrivateMemory(store, _masking(settings, env), meaning)
+
+
+def _masking(settings: Settings, env: Mapping[str, str]) -> Callable[[str], str]:
+    """Takes out what has the shape of a key, and the keys that are set up here whatever they look like."""
+    from maia.credentials.prefixes import mask
+    from maia.credentials.scrub import without_keys
+
+    @cache
+    def known() -> tuple[str, ...]:
+        from maia.llm.endpoints import configured
+
+        targets = [endpoint.target for endpoint in configured(settings.plain(), env).endpoints]
+        keys = {target.key.reveal() for target in targets if target is not None and target.key is not None}
+        return tuple(sorted((key for key in keys if len(key) >= SHORTEST_KEY), key=len, reverse=True))
+
+    def masked(text: str) -> str:
+        for key in known():
+            text = text.replace(key, mask(key))
+        return without_keys(text)
+
+    return masked
 
 
 def opening(settings: Settings, folders: Folders, env: Mapping[str, str], identity: str) -> OpenMemory:
