@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,12 @@ def bench_of(models: PlayedModels, folder: Path, destination: Destination = HERE
 
 @asynccontextmanager
 async def workspace_on(
-    url: str, folder: Path, models: PlayedModels, destination: Destination = HERE
+    url: str,
+    folder: Path,
+    models: PlayedModels,
+    destination: Destination = HERE,
+    *,
+    bench: Callable[[Path], WorkBench] | None = None,
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
     home, workspaces = folder / "home", folder / "workspaces"
@@ -116,7 +122,7 @@ async def workspace_on(
         database_url(url, folder),
         Location(folder / "data", workspaces),
         lambda: Safety(instance),
-        lambda room, _lang: bench_of(models, Path(room.roots[0].real), destination),
+        lambda room, _lang: (bench or partial(bench_of, models, destination=destination))(Path(room.roots[0].real)),
     )
     await made.start()
     database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

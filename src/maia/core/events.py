@@ -6,13 +6,13 @@ The order of a turn, as a grammar (`*` any number, `?` at most one):
     step  = StepStarted ContextMeasured? RetryScheduled* delta* (Answered ContextMeasured?)? call* Reminded?
             ContextMeasured? limit?
     delta = ReasoningDelta | TextDelta | ToolCallDrafted
-    call  = (ApprovalRequested ApprovalAnswered)? ToolCallStarted? ToolOutput* ToolCallFinished
+    call  = (ApprovalRequested CallQueued? ApprovalAnswered)? ToolCallStarted? ToolOutput* ToolCallFinished
     limit = LimitReached ApprovalAnswered
 
 Calls of one answer interleave; within one call the order above holds, and every call of an `Answered` gets exactly one
 `ToolCallFinished` before the turn goes on or ends, refused, skipped and stopped ones included. `TurnEnded` is always
 last and always comes, whatever failed. Notices may come anywhere. Events outside a turn (`SessionStarted`,
-`SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `Notice`) stand between two turns.
+`SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `CallDecided`, `Notice`) stand between two turns.
 
 Where an external agent program answers the turn, a step holds the calls that overlap: `(delta* Answered call*)+`. A
 program may tell of a call only when it is over; `ToolCallStarted` and `ToolCallFinished` then follow each other.
@@ -37,6 +37,7 @@ from maia.core.types import (
     JsonObject,
     Need,
     Outcome,
+    Reason,
     Section,
     StopReason,
     ToolStatus,
@@ -246,11 +247,33 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswered:
-    """Somebody answered, or the door answers by itself because nobody is there (`by`)."""
+    """Somebody answered, or the door answers by itself: nobody is there, or the queue of approvals knows (`by`)."""
 
     approval_id: str
     answer: Answer
-    by: Literal["person", "headless", "stop"] = "person"
+    by: Literal["person", "headless", "stop", "queue"] = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class CallQueued:
+    """A call was not made because somebody must decide on it first; the turn goes on without it (R-2.238, R-2.244).
+
+    `ticket` names the request in the queue of approvals, and is empty where the call cannot be decided on later.
+    """
+
+    call_id: str
+    name: str
+    ticket: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecided:
+    """Somebody decided on a call in the queue, at any time. Approved, it may be made once (R-2.242)."""
+
+    ticket: str
+    verdict: Literal["approved", "refused"]
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +334,8 @@ Event: TypeAlias = (
     | ToolCallFinished
     | ApprovalRequested
     | ApprovalAnswered
+    | CallQueued
+    | CallDecided
     | Reminded
     | LimitReached
     | TurnEnded

@@ -11,8 +11,8 @@ from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitRe
 from maia.core.types import Answer
 
 Emit = Callable[[Event], None]
-By: TypeAlias = Literal["person", "headless"]
-"""Who answers: somebody, or a door with nobody in front of it."""
+By: TypeAlias = Literal["person", "headless", "queue"]
+"""Who answers: somebody, a door with nobody in front of it, or what somebody decided earlier."""
 
 
 class Approvals:
@@ -50,10 +50,14 @@ class Approvals:
         emit(answered)
         return answered
 
+    def is_open(self, approval_id: str) -> bool:
+        """Whether that question still waits for its answer."""
+        future = self._open.get(approval_id)
+        return future is not None and not future.done()
+
     def answer(self, approval_id: str, answer: Answer, by: By = "person") -> bool:
         """Give an answer; False when that question is not open (answered elsewhere, or stopped)."""
-        future = self._open.get(approval_id)
-        if future is None or future.done():
+        if not self.is_open(approval_id):
             return False
-        future.set_result((answer, by))
+        self._open[approval_id].set_result((answer, by))
         return True

@@ -70,6 +70,9 @@ class Gate:
         answered = await self.approvals.ask(question, self.emit)
         if answered.by == "headless":
             return Refusal(self._nobody_there(question))
+        if answered.by == "queue" and answered.answer.scope == "no":
+            reason = self._reason(question.decision)
+            return Refusal(self.say("turn.waits_for_approval", tool=question.name, reason=reason))
         return self._settle(question, answered.answer)
 
     def _settle(self, question: ApprovalRequested, answer: Answer) -> Refusal | None:

@@ -10,6 +10,8 @@ from maia.core.events import (
     Answered,
     ApprovalAnswered,
     ApprovalRequested,
+    CallDecided,
+    CallQueued,
     ContextCleared,
     ContextMeasured,
     Event,
@@ -130,6 +132,8 @@ class Transcript:
                 | ToolOutput()
                 | ApprovalRequested()
                 | ApprovalAnswered()
+                | CallQueued()
+                | CallDecided()
                 | LimitReached()
             ):
                 pass

@@ -10,6 +10,8 @@ from maia.core.events import (
     Answered,
     ApprovalAnswered,
     ApprovalRequested,
+    CallDecided,
+    CallQueued,
     ContextCleared,
     ContextMeasured,
     Event,
@@ -143,7 +145,7 @@ def _fold(event: Event, state: RenderState, look: Look, say: Words) -> _Pieces:
             return _turn_ended(event, state, look, say)
         case SessionRenamed() | ModelChanged() | ContextCleared() | PendingAdded():
             return [("badge", _around(event, state, look, say))]
-        case SessionStarted() | Reminded():
+        case SessionStarted() | Reminded() | CallQueued() | CallDecided():
             return []
         case _:
             assert_never(event)

@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
+from maia.web import approvals as approvals_page
 from maia.web import failures, pages
-from maia.web.api import conversations, session
+from maia.web.api import approvals, conversations, session
 from maia.web.assets import assets
 from maia.web.auth import signed_in
 from maia.web.desk import Desk, desk_of
@@ -53,9 +54,10 @@ def make_app(desk: Desk) -> ASGIApp:
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
     private = [Depends(signed_in)]
-    for router in (conversations.router, session.router):
+    for router in (conversations.router, approvals.router, session.router):
         app.include_router(router, prefix=API, dependencies=private)
-    app.include_router(pages.router, dependencies=private)
+    for router in (pages.router, approvals_page.router):
+        app.include_router(router, dependencies=private)
 
     @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)
     async def openapi() -> Response:

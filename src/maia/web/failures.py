@@ -18,10 +18,12 @@ from maia.core.types import JsonObject
 from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import error_page, stranger
 from maia.workspace.problems import (
+    AlreadyDecided,
     Busy,
     FolderRefused,
     ListRefused,
     ModelUnavailable,
+    NotAllowed,
     NotYours,
     PrivacyBlocked,
     StorageError,
@@ -33,6 +35,8 @@ from maia.workspace.problems import (
 _STATUS: Mapping[type[MaiaError], int] = {
     NotYours: 404,
     Busy: 409,
+    NotAllowed: 403,
+    AlreadyDecided: 409,
     Unusable: 400,
     FolderRefused: 400,
     ListRefused: 400,

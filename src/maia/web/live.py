@@ -7,17 +7,20 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from maia.core.events import SessionRenamed, TurnEnded, TurnStarted
+from maia.core.events import CallDecided, CallQueued, SessionRenamed, TurnEnded, TurnStarted
 from maia.web.auth import Person
 from maia.web.desk import Desk
 from maia.web.markdown import Splitter
 from maia.web.render import Reader, blocks
 from maia.web.stream import PATIENCE, frame
 from maia.web.view import Item, Trace, TurnFold, TurnView, Words, fold
+from maia.workspace.approvals import may_decide
 from maia.workspace.records import ConversationRow, Logged
 
 BEAT = 0.08
 """Seconds between two pieces, at least: twelve a second are enough for any eye."""
+_TOLD_ABOVE = (TurnStarted, TurnEnded, CallQueued, CallDecided)
+"""Events after which a conversation has another status, or other cards."""
 
 
 def part(target: str, html: object, how: str = "outerMorph") -> str:
@@ -30,7 +33,7 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
 
     The page's last turn is drawn again as a whole first, whatever was missed; from there on only what changed.
     """
-    canvas = Canvas(reader, person.user.name)
+    canvas = Canvas(reader, person.user.name, may_decide(person.user))
     shown_turn, logged = await desk.workspace.since(row, cursor)
     reached = logged[-1].seq if logged else cursor
     if begun := "".join(canvas.begin(shown_turn, logged, cursor)):
@@ -52,6 +55,7 @@ class Canvas:
 
     reader: Reader
     author: str
+    may_decide: bool
     _folds: dict[int, TurnFold] = field(default_factory=dict[int, TurnFold])
     _drawn: dict[int, TurnView] = field(default_factory=dict[int, TurnView])
     _cut: dict[str, Splitter] = field(default_factory=dict[str, Splitter])
@@ -109,9 +113,11 @@ class Canvas:
             yield part("title", self._rows.title(renamed.name))
         turned = next((event for event in reversed(events) if isinstance(event, (TurnStarted, TurnEnded))), None)
         if turned is not None:
-            runs = isinstance(turned, TurnStarted)
-            yield part("status", self._rows.status("running" if runs else "idle"))
-            yield part("actions", self._rows.actions(runs))
+            yield part("actions", self._rows.actions(isinstance(turned, TurnStarted)))
+        if self._drawn and any(isinstance(event, _TOLD_ABOVE) for event in events):
+            last = self._drawn[max(self._drawn)]
+            yield part("status", self._rows.status(last.status))
+            yield part("cards", self._rows.cards(last.cards, self.may_decide))
 
     def _changed(self, old: TurnView, new: TurnView) -> Iterator[str]:
         if old.said != new.said or new.at != old.at:

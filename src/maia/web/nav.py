@@ -15,4 +15,4 @@ class Entry:
     href: str
 
 
-NAV: Final = (Entry("web.nav.home", "home", "/"),)
+NAV: Final = (Entry("web.nav.home", "home", "/"), Entry("approvals.nav", "hand", "/approvals"))

@@ -20,6 +20,7 @@ from maia.web.render import Reader
 from maia.web.strangers import NO_STORE, Look, stranger, stranger_page
 from maia.web.stream import streamed
 from maia.web.view import fold
+from maia.workspace.approvals import may_decide
 from maia.workspace.records import ConversationRow
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -36,10 +37,12 @@ def _reader(person: Person) -> Reader:
     return Reader(person.say, person.lang, person.zone)
 
 
-async def _page(desk: Desk, person: Person, template: str, here: str, **values: Any) -> Response:
+async def page(desk: Desk, person: Person, template: str, here: str, **values: Any) -> Response:
+    """A page of somebody who is signed in; `here` is its line in the navigation."""
     recent = await desk.workspace.conversations(person.user, RECENT)
+    counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
     html = _reader(person).draw(
-        template, person=person, look=_look(person), nav=NAV, recent=recent, here=here, **values
+        template, person=person, look=_look(person), nav=NAV, counts=counts, recent=recent, here=here, **values
     )
     return HTMLResponse(html, headers=NO_STORE)
 
@@ -49,27 +52,35 @@ async def home(desk: AtDesk, person: SignedIn) -> Response:
     """What goes on, and a place to begin something."""
     recent = await desk.workspace.conversations(person.user, RECENT)
     running = sum(row.status == "running" for row in recent)
-    return await _page(desk, person, "home.html", "/", running=running)
+    return await page(desk, person, "home.html", "/", running=running)
 
 
 @router.get("/conversations/{conversation_id}")
 async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
     """A conversation with its last turns; its stream goes on where the page ends (R-2.003)."""
-    page = await desk.workspace.page(row, TURNS)
-    cursor = page.logged[-1].seq if page.logged else page.row.last_seq
-    turns = [each.view() for each in fold(page.logged)]
+    shown = await desk.workspace.page(row, TURNS)
+    cursor = shown.logged[-1].seq if shown.logged else shown.row.last_seq
+    turns = [each.view() for each in fold(shown.logged)]
     here = f"/conversations/{row.id}"
-    return await _page(
-        desk, person, "conversation.html", here, row=page.row, turns=turns, earlier=page.earlier, cursor=cursor
+    return await page(
+        desk,
+        person,
+        "conversation.html",
+        here,
+        row=shown.row,
+        turns=turns,
+        earlier=shown.earlier,
+        cursor=cursor,
+        may_decide=may_decide(person.user),
     )
 
 
 @router.get("/ui/conversations/{conversation_id}/turns")
 async def earlier_turns(desk: AtDesk, person: SignedIn, row: Owned, before: Annotated[int, Query(ge=2)]) -> Response:
     """The turns before those that a page shows."""
-    page = await desk.workspace.page(row, TURNS, before)
-    turns = [each.view() for each in fold(page.logged)]
-    html = _reader(person).draw("earlier.html", row=row, turns=turns, earlier=page.earlier, author=person.user.name)
+    shown = await desk.workspace.page(row, TURNS, before)
+    turns = [each.view() for each in fold(shown.logged)]
+    html = _reader(person).draw("earlier.html", row=row, turns=turns, earlier=shown.earlier, author=person.user.name)
     return HTMLResponse(html, headers=NO_STORE)
 
 

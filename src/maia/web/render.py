@@ -20,7 +20,7 @@ from maia.web.diff import file_diff
 from maia.web.markdown import blocks_of, html_of
 from maia.web.names import common_name
 from maia.web.view import Words
-from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES, Speaker, pretty
+from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES, VERDICTS, Speaker, pretty
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,6 +60,7 @@ def environment() -> Environment:
         "CALLS": CALLS,
         "STATUSES": STATUSES,
         "OUTCOMES": OUTCOMES,
+        "VERDICTS": VERDICTS,
         "NOTICES": NOTICES,
     }
     tests: dict[str, Any] = made.tests

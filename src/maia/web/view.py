@@ -10,6 +10,8 @@ from maia.core.events import (
     Answered,
     ApprovalAnswered,
     ApprovalRequested,
+    CallDecided,
+    CallQueued,
     Event,
     Notice,
     ReasoningDelta,
@@ -26,8 +28,8 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Block, JsonObject, TextPart, ToolCallPart
-from maia.workspace.records import Logged
+from maia.core.types import Attachment, Block, JsonObject, Reason, TextPart, ToolCallPart
+from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
 """Characters of a call's output that are shown (R-2.177)."""
@@ -83,6 +85,22 @@ Item: TypeAlias = Words | Trace
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """A call that somebody must decide on (R-2.238). `ticket` is empty where nobody can; `by` decided so far."""
+
+    call: Call
+    ticket: str
+    reason: Reason
+    verdict: Literal["open", "approved", "refused"] = "open"
+    by: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for a decision."""
+        return self.verdict == "open" and bool(self.ticket)
+
+
+@dataclass(frozen=True, slots=True)
 class Working:
     """What a turn does right now, in words: the key of a sentence with its values (principle 5)."""
 
@@ -100,11 +118,19 @@ class TurnView:
     said: Said | None = None
     items: tuple[Item, ...] = ()
     notices: tuple[Notice, ...] = ()
+    cards: tuple[Card, ...] = ()
     working: Working | None = None
     ended: TurnEnded | None = None
     model: str = ""
     provider: str = ""
     at: int = 0
+
+    @property
+    def status(self) -> Status:
+        """What the conversation is, as far as its last turn, which this is, tells."""
+        if self.ended is None:
+            return "running"
+        return "waiting_approval" if any(card.is_open for card in self.cards) else "idle"
 
 
 @dataclass(slots=True)
@@ -117,6 +143,7 @@ class TurnFold:
     _thought: int = 0
     _calls: dict[str, str] = field(default_factory=dict[str, str])
     _asked: dict[str, str] = field(default_factory=dict[str, str])
+    _queued: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self._view = TurnView(self.number)
@@ -185,6 +212,10 @@ class TurnFold:
             case ApprovalAnswered():
                 call_id = self._asked.pop(event.approval_id, "")
                 self._change(call_id, state="running")
+            case CallQueued():
+                self._queue(event)
+            case CallDecided():
+                self._decided(event)
             case ToolCallStarted():
                 self._change(event.call_id, state="running", preview=event.preview, since=at)
             case ToolOutput():
@@ -199,7 +230,7 @@ class TurnFold:
         cut = cut_middle(event.text, LONGEST_OUTPUT)
         self._change(
             event.call_id,
-            state=event.status,
+            state="approval" if event.status == "refused" and event.call_id in self._queued else event.status,
             summary=event.summary,
             output=cut.text,
             cut_chars=cut.cut_chars,
@@ -208,6 +239,22 @@ class TurnFold:
             since=None,
         )
         self._tools()
+
+    def _queue(self, event: CallQueued) -> None:
+        """The row says what it waits for, also when the model was told to go on without it (R-2.185)."""
+        call = self._call(event.call_id)
+        if call is None:
+            return
+        self._queued.add(event.call_id)
+        again = {card.ticket for card in self._view.cards if card.is_open}
+        if event.ticket not in again:
+            self._set(cards=(*self._view.cards, Card(call, event.ticket, event.reason)))
+
+    def _decided(self, event: CallDecided) -> None:
+        def after(card: Card) -> Card:
+            return replace(card, verdict=event.verdict, by=event.by) if card.ticket == event.ticket else card
+
+        self._set(cards=tuple(after(card) for card in self._view.cards))
 
     def _add_call(self, part: ToolCallPart) -> None:
         row = Call(f"t{self.number}-c{len(self._calls) + 1}", part.name, part.arguments, "running")
@@ -228,7 +275,7 @@ class TurnFold:
         """A row that is still open when the turn ends has an outcome that nobody knows (R-2.187)."""
         for call_id in self._calls:
             call = self._call(call_id)
-            if call is not None and call.state in ("running", "approval"):
+            if call is not None and call_id not in self._queued and call.state in ("running", "approval"):
                 self._change(call_id, state="unknown", since=None)
 
     def _tools(self) -> None:

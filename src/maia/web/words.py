@@ -9,11 +9,11 @@ from typing import Any, Final
 from maia.core.events import Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import Failure, JsonObject, Outcome
+from maia.core.types import Failure, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds
 from maia.web.names import common_name
 from maia.web.view import Call, CallState, Working
-from maia.workspace.records import Status
+from maia.workspace.records import ApprovalRow, ApprovalStatus, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,14 @@ OUTCOMES: Final[Mapping[Outcome, Sign | None]] = {
     "stopped": Sign("stop", "muted", "web.outcome.stopped"),
     "failed": Sign("x", "danger", "web.outcome.failed"),
     "waiting_approval": Sign("hand", "warning", "web.outcome.waiting_approval"),
+}
+
+VERDICTS: Final[Mapping[ApprovalStatus, Sign]] = {
+    "open": Sign("hand", "warning", "approvals.status.open"),
+    "approved": Sign("check", "success", "approvals.status.approved"),
+    "used": Sign("check", "success", "approvals.status.used"),
+    "refused": Sign("ban", "danger", "approvals.status.refused"),
+    "dropped": Sign("clock", "muted", "approvals.status.dropped"),
 }
 
 NOTICES: Final[Mapping[str, str]] = {"info": "info", "warn": "alert", "fail": "alert"}
@@ -104,6 +112,31 @@ class Speaker:
     def notice(self, notice: Notice) -> str:
         return visible(self.say(notice.key, **notice.values))
 
+    def stored_reason(self, reason: JsonObject) -> str:
+        """As `reason`, for one that was kept with a request."""
+        return self.reason(Reason(reason["key"], reason["values"]))
+
+    def call(self, row: ApprovalRow) -> str:
+        """A call that waits, on one line."""
+        return _one_line(row.preview, row.arguments)
+
+    def asked_in(self, row: ApprovalRow, reader_id: str) -> str:
+        """Who asks, and in which conversation where it is the reader's own."""
+        title = row.title or self.say("web.title.none")
+        return (
+            self.say("approvals.in_conversation", name=row.asker, title=title)
+            if row.owner_id == reader_id
+            else row.asker
+        )
+
+    def decided(self, row: ApprovalRow) -> str:
+        """Who decided what."""
+        return self.say(f"approvals.by_{row.status}", name=row.decider or self.say("approvals.somebody"))
+
+    def reason(self, reason: Reason) -> str:
+        """Why a rule asks, in words."""
+        return visible(self.say(reason.key, **reason.values))
+
     def working(self, working: Working, provider: str) -> str:
         """The sentence beside the turning ring: it names what it waits for (principle 5)."""
         match working.key:
@@ -123,8 +156,7 @@ class Speaker:
 
     def arguments(self, call: Call) -> str:
         """The call on one line."""
-        first = next((value for value in call.arguments.values() if isinstance(value, str)), "")
-        return visible(" ".join((call.preview or first).split()))[:300]
+        return _one_line(call.preview, call.arguments)
 
     def trouble(self, ended: TurnEnded, *, has_text: bool) -> Trouble | None:
         """Why a turn failed."""
@@ -142,6 +174,11 @@ class Speaker:
             _details(failure),
             kept=has_text,
         )
+
+
+def _one_line(preview: str, arguments: JsonObject) -> str:
+    first = next((value for value in arguments.values() if isinstance(value, str)), "")
+    return visible(" ".join((preview or first).split()))[:300]
 
 
 def _details(failure: Failure) -> str:

@@ -36,6 +36,14 @@ class Unusable(MaiaError):
     """What was sent cannot be used: an empty message, a title that is too long. `key` says what."""
 
 
+class NotAllowed(MaiaError):
+    """This person may see it, but has not the right to do it (N-20.03)."""
+
+
+class AlreadyDecided(MaiaError):
+    """Somebody else decided before (R-2.241)."""
+
+
 class ModelUnavailable(MaiaError):
     """No model can answer: `model_binding_unavailable` or `no_model_configured` (R-2.055, R-2.061)."""
 

@@ -1,5 +1,6 @@
 """The records that doors read: what the database gives, under one roof."""
 
+from maia.database.approvals import ApprovalRow, ApprovalStatus
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
 from maia.database.folders import FolderRow
@@ -7,4 +8,14 @@ from maia.database.messages import MessageRow
 from maia.database.users import User
 from maia.folders.lists import Folder
 
-__all__ = ["ConversationRow", "Folder", "FolderRow", "Logged", "MessageRow", "Status", "User"]
+__all__ = [
+    "ApprovalRow",
+    "ApprovalStatus",
+    "ConversationRow",
+    "Folder",
+    "FolderRow",
+    "Logged",
+    "MessageRow",
+    "Status",
+    "User",
+]

@@ -19,6 +19,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.types import AssistantMessage, Cost, Failure, TextPart, ToolCallPart, Usage
+from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
@@ -92,11 +93,11 @@ def close_turn(connection: Connection, row: ConversationRow, turn: int, said: st
 
 
 def recover(connection: Connection, conversation_id: str) -> None:
-    """Close every open turn of a conversation, which is idle from here on."""
+    """Close every open turn of a conversation, which is idle from here on, or waits for approvals."""
     row = conversation(connection, conversation_id)
     if row is None:
         return
     for turn in unfinished(connection, row.id):
         said = next((m.text for m in messages_of(connection, row.id, 2, turn + 1) if m.role == "user"), "")
         close_turn(connection, row, turn, said)
-    set_status(connection, row.id, "idle")
+    set_status(connection, row.id, status_after(connection, row.id, row.last_turn))

@@ -9,9 +9,18 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection
 
 from maia.core.errors import MaiaError
-from maia.core.events import ApprovalRequested, Event, LimitReached, Notice, TurnEnded, TurnStarted, UserSaid
+from maia.core.events import (
+    ApprovalRequested,
+    CallQueued,
+    Event,
+    LimitReached,
+    Notice,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
 from maia.core.types import Answer, Cost, Failure, Submission
-from maia.database import conversations, messages
+from maia.database import approvals, conversations, messages
 from maia.database.events import forget_progress
 from maia.engine.answering import Answering, said_next
 from maia.engine.approvals import Approvals
@@ -19,6 +28,7 @@ from maia.engine.limits import SilentCut
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript
+from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
@@ -39,10 +49,13 @@ class RunningTurn:
     log: TurnLog
     why_stopped: Callable[[], Failure | None]
     masking: Masking
+    queue: Queue
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
     _state: str = ""
+    _tickets: set[str] = field(default_factory=set[str])
+    _settling: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
 
     @property
     def is_over(self) -> bool:
@@ -61,6 +74,8 @@ class RunningTurn:
             self._fail(said, Failure("cancelled"))
         except Exception as error:  # a defect of ours must not leave a turn open for ever
             self._fail(said, Failure("other", code="defect", provider_text=repr(error)))
+        if self._settling:
+            await asyncio.wait(self._settling)
         await self.log.written()
 
     async def _answer(self, said: UserSaid) -> None:
@@ -89,15 +104,40 @@ class RunningTurn:
         self.sums.take(event)
         stored = as_stored(event)
         self.log.take(stored, self._close(event) if isinstance(event, TurnEnded) else None)
-        if isinstance(event, (ApprovalRequested, LimitReached)):
+        if isinstance(event, LimitReached):
             asyncio.get_running_loop().call_soon(self._nobody_decides, event.approval_id)
+        elif isinstance(event, ApprovalRequested):
+            task = asyncio.create_task(self._settle(event))
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
 
     def _nobody_decides(self, approval_id: str) -> None:
-        """An attended chat is not paused (R-2.244): what no rule allows is refused, and the model goes on with that."""
         self.approvals.answer(approval_id, Answer("no"), "headless")
 
+    async def _settle(self, question: ApprovalRequested) -> None:
+        """An attended chat is not paused (R-2.244): a call that was approved goes on, any other waits in the queue."""
+        try:
+            settled = await self.queue.settle(self.conversation, self.number, self.bench.launch, question)
+        except Exception:  # the database refuses: nothing that nobody decided on may run
+            self._nobody_decides(question.approval_id)
+            return
+        if settled.used:
+            if not self.approvals.answer(question.approval_id, Answer("once"), "queue"):
+                await self.queue.take_back(settled)
+            return
+        if not self.approvals.is_open(question.approval_id):
+            await self.queue.take_back(settled)
+            return
+        self.emit(CallQueued(question.call_id, question.name, settled.ticket, question.decision.reason))
+        if settled.ticket:
+            self._tickets.add(settled.ticket)
+        self.approvals.answer(question.approval_id, Answer("no"), "queue" if settled.ticket else "headless")
+
     def _honest(self, ended: TurnEnded) -> TurnEnded:
-        """Only who was stopped by a person was stopped."""
+        """Only who was stopped by a person was stopped; who waits for a person has not finished (R-2.206)."""
+        ended = replace(ended, approvals=len(self._tickets))
+        if ended.outcome == "finished" and any(self.queue.waits(ticket) for ticket in self._tickets):
+            return replace(ended, outcome="waiting_approval")
         why = self.why_stopped() if ended.outcome == "stopped" else None
         return ended if why is None else replace(ended, outcome="failed", failure=why)
 
@@ -107,7 +147,7 @@ class RunningTurn:
 
         def along(connection: Connection) -> None:
             messages.close_answer(connection, conversation, number, ending)
-            conversations.set_status(connection, conversation, "idle")
+            conversations.set_status(connection, conversation, approvals.status_after(connection, conversation, number))
             forget_progress(connection, conversation, number)
 
         return along

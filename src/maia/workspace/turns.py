@@ -14,6 +14,7 @@ from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import events_of_turns
 from maia.engine.transcript import Transcript, known_files
+from maia.workspace.approvals import Queue
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.binding import bound_to
 from maia.workspace.folders import Room, WorkFolders
@@ -68,6 +69,7 @@ class Turns:
         self._running: dict[str, _Running] = {}
         self._benches: dict[str, tuple[Room, WorkBench]] = {}
         self._closing = False
+        self.queue = Queue(database, log)
 
     # What doors call
 
@@ -143,7 +145,16 @@ class Turns:
         chosen = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
         notices = (*chosen, *room.notices)
         turn = RunningTurn(
-            row.id, begun.turn, bench, bound, transcript, turn_log, lambda: self._why(running), passed.masking, notices
+            conversation=row.id,
+            number=begun.turn,
+            bench=bench,
+            bound=bound,
+            transcript=transcript,
+            log=turn_log,
+            why_stopped=lambda: self._why(running),
+            masking=passed.masking,
+            queue=self.queue,
+            notices=notices,
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")

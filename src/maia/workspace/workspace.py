@@ -69,6 +69,7 @@ class Workspace:
         self.privacy = Privacy(self._database, location.data / "privacy.yaml")
         self._turns = Turns(self._database, self._log, self._folders, open_bench, default_model, self.privacy)
         self.accounts = Accounts(self._database)
+        self.approvals = self._turns.queue
 
     # Life
 

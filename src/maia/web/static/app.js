@@ -125,10 +125,32 @@ document.addEventListener("click", async (event) => {
   } else if (button.dataset.prefer) {
     await ask("PATCH", "/api/v1/session/preferences", { [button.dataset.prefer]: button.dataset.value || null });
     location.reload();
+  } else if (button.dataset.decide) {
+    decide(button);
   } else if (button.id === "title") {
     rename(button);
   }
 });
+
+// Approvals -----------------------------------------------------------------------------------------------------------
+
+/** Approve or refuse a call; the card in a conversation changes by the stream, the page of approvals is read again. */
+async function decide(button) {
+  const place = button.closest(".card, #request");
+  const buttons = place.querySelectorAll("[data-decide]");
+  buttons.forEach((each) => (each.disabled = true));
+  const decision = button.dataset.decide === "approved" ? "approve" : "refuse";
+  const answer = await ask("POST", `/api/v1/approvals/${button.dataset.ticket}`, { decision });
+  if (answer.ok && place.id === "request") {
+    location.assign(`/approvals/${button.dataset.ticket}`);
+    return;
+  }
+  if (answer.ok) return;
+  const problem = place.querySelector(".problem");
+  problem.textContent = answer.data.message ?? document.querySelector("#refusal-template").content.querySelector("b").dataset.lost;
+  problem.hidden = false;
+  if (answer.status === 0) buttons.forEach((each) => (each.disabled = false));
+}
 
 // Title ---------------------------------------------------------------------------------------------------------------
 
