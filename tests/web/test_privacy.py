@@ -76,3 +76,41 @@ def test_any_other_word_for_privacy_is_a_bad_request(owner: Visitor, value: obje
     path = f"/api/v1/conversations/{owner.conversation()}/messages"
     answer = owner.ask("POST", path, {"content": "hello", "privacy": value})
     assert (answer.status_code, answer.json()["error"]) == (400, "ValidationError")
+
+
+def test_the_policy_is_read_changed_and_refused_with_what_is_wrong(owner: Visitor) -> None:
+    path = "/api/v1/privacy/policy"
+    first = owner.ask("GET", path).json()
+    assert (first["source"], first["version"], first["actions"]["iban"]) == ("defaults", "regex@1/policy@1", "block")
+    bad = owner.ask("PUT", path, {"actions": {"iban": "maybe"}, "localHosts": ["http://x"]})
+    assert (bad.status_code, bad.json()["error"]) == (400, "invalid_policy")
+    assert [issue["path"] for issue in bad.json()["issues"]] == ["actions.iban", "localHosts[0]"]
+    assert owner.ask("GET", path).json() == first
+    kept = {name: first[name] for name in ("enabled", "actions", "customPatterns", "localHosts", "audit")}
+    changed = owner.ask("PUT", path, kept).json()
+    assert (changed["source"], changed["version"]) == ("ui", "regex@1/policy@2")
+
+
+def test_a_text_is_tried_and_no_value_comes_back(owner: Visitor) -> None:
+    tried = owner.ask("POST", "/api/v1/privacy/scan", {"text": TEXT})
+    assert IBAN not in tried.text
+    body = tried.json()
+    assert body.pop("version").startswith("regex@1/policy@")
+    assert body == {
+        "matches": [
+            {"type": "iban", "start": 4, "end": 37, "action": "block", "value": "***"},
+            {"type": "email", "start": 42, "end": 57, "action": "mask", "value": "***"},
+        ],
+        "inbound": {"refused": True, "types": ["iban"]},
+        "egressPreview": "pay [IBAN] for [EMAIL]",
+    }
+    assert owner.ask("POST", "/api/v1/privacy/scan", {"text": "x" * 100_001}).status_code == 400
+
+
+def test_keys_are_masked_too(owner: Visitor, fake: FakeLlm) -> None:
+    key = "sk-ant-api03-" + "a1B2" * 12
+    assert owner.ask("POST", "/api/v1/privacy/scan", {"text": key}).json()["egressPreview"] == "[SECRET]"
+    made = owner.conversation()
+    owner.say(made, f"is {key} a key?")
+    owner.until_done(made)
+    assert key not in json.dumps(fake.chats())

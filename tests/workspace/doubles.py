@@ -25,7 +25,6 @@ from maia.i18n.catalogue import Catalogue
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
-from maia.privacy.mask import Masker
 from maia.workspace.bench import WorkBench
 from maia.workspace.workspace import Workspace
 
@@ -100,7 +99,6 @@ def bench_of(models: PlayedModels, folder: Path, destination: Destination = HERE
         price=no_price,
         configure=lambda: Config(judge, {}, (), (), (), 50),
         seen=no_memory,
-        masker=Masker,
         destination=lambda _bound: destination,
     )
 

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from maia.core.types import Submission, TextPart, UserMessage
 from maia.database.database import Database
 from maia.database.tables import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination
-from maia.privacy.policy import InvalidPolicy, Policy
-from maia.workspace.problems import PrivacyBlocked
+from maia.privacy.policy import Policy
+from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 from tests.workspace.test_turns import until
@@ -94,7 +95,7 @@ def test_nothing_is_refused_or_masked_where_nothing_leaves_or_nobody_wants_it(
     async def story() -> None:
         wire = PlayedWire(["Yes."])
         async with workspace_on(database_url, tmp_path, PlayedModels(wire), destination) as (workspace, user):
-            await workspace.privacy.save(user.id, policy)
+            await workspace.privacy.save(user, policy)
             row = await workspace.create(user, "", "en")
             await workspace.submit(user, row, Submission(IBAN))
             await until(workspace, row, 0, TurnEnded)
@@ -107,11 +108,11 @@ def test_agent_programs_are_elsewhere_and_the_history_is_masked_not_refused(data
     async def story() -> None:
         wire = PlayedWire(["Yes."])
         async with workspace_on(database_url, tmp_path, PlayedModels(wire), PROGRAM) as (workspace, user):
-            await workspace.privacy.save(user.id, {"actions": {"iban": "off"}})
+            await workspace.privacy.save(user, {"actions": {"iban": "off"}})
             row = await workspace.create(user, "", "en")
             await workspace.submit(user, row, Submission(IBAN))
             await until(workspace, row, 0, TurnEnded)
-            await workspace.privacy.save(user.id, {})
+            await workspace.privacy.save(user, {})
             row = await workspace.conversation(user, row.id)
             with pytest.raises(PrivacyBlocked):
                 await workspace.submit(user, row, Submission(IBAN))
@@ -133,14 +134,30 @@ def test_the_policy_is_the_saved_one_else_the_file_else_the_defaults(database_ur
             for broken in ("localHosts: [", "localHosts: 3", "- a"):
                 seed.write_text(broken, "utf-8")
                 assert await workspace.privacy.policy() == (Policy(local_hosts=("gpu.lan",)), "yaml"), broken
-            with pytest.raises(InvalidPolicy):
-                await workspace.privacy.save(user.id, {"enabled": "no"})
+            with pytest.raises(PolicyRefused):
+                await workspace.privacy.save(user, {"enabled": "no"})
             assert (await workspace.privacy.policy())[1] == "yaml"
-            saved = await workspace.privacy.save(user.id, {"actions": {"phone": "off"}})
+            saved = await workspace.privacy.save(user, {"actions": {"phone": "off"}})
             found, source = await workspace.privacy.policy()
             assert (source, found.number, found.action("phone"), found.local_hosts) == ("ui", 2, "off", ())
             assert found.version == saved.version == "regex@1/policy@2"
             details = {"version": "regex@1/policy@2", "enabled": True}
             assert await acts(workspace) == [("privacy.policy.updated", user.id, details)]
+
+    asyncio.run(story())
+
+
+def test_only_the_owner_changes_and_tries_the_policy_and_admins_read_it(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire([]))) as (workspace, user):
+            admin, member = replace(user, role="admin"), replace(user, role="member")
+            assert (await workspace.privacy.shown(admin))["source"] == "defaults"
+            for person in (admin, member):
+                with pytest.raises(NotAllowed):
+                    await workspace.privacy.save(person, {})
+                with pytest.raises(NotAllowed):
+                    await workspace.privacy.tried(person, "x")
+            with pytest.raises(NotAllowed):
+                await workspace.privacy.shown(member)
 
     asyncio.run(story())

@@ -119,7 +119,6 @@ def _agents(ground: Ground) -> AgentDesk:
 
 def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
     """The tools, rules and words of one conversation of the workspace; its models are those of the server."""
-    from maia.app.masking import masker_of
     from maia.engine.masking import destination_of
     from maia.workspace.bench import WorkBench
 
@@ -132,7 +131,6 @@ def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
         price=models.price,
         configure=builder.configure,
         seen=builder.seen,
-        masker=masker_of,
         destination=lambda bound: destination_of(bound, models.address_of),
     )
 

@@ -66,6 +66,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.app.masking import masker_of
     from maia.app.rooms import Rooms
     from maia.database.address import database_url
     from maia.workspace.workspace import Workspace
@@ -86,7 +87,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     def bench(room: Room, lang: str) -> WorkBench:
         return rooms.bench(room, lang, asked, models, say)
 
-    return Workspace(url, rooms.location, rooms.look, bench, options.model)
+    return Workspace(url, rooms.location, rooms.look, bench, options.model, masker_of)
 
 
 # The server ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
 from maia.web import failures, pages
-from maia.web.api import approvals, conversations, session
+from maia.web.api import approvals, conversations, privacy, session
 from maia.web.assets import assets
 from maia.web.auth import signed_in
 from maia.web.desk import Desk, desk_of
@@ -54,7 +54,7 @@ def make_app(desk: Desk) -> ASGIApp:
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
     private = [Depends(signed_in)]
-    for router in (conversations.router, approvals.router, session.router):
+    for router in (conversations.router, approvals.router, privacy.router, session.router):
         app.include_router(router, prefix=API, dependencies=private)
     for router in (pages.router, approvals_page.router):
         app.include_router(router, dependencies=private)

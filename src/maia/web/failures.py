@@ -25,6 +25,7 @@ from maia.workspace.problems import (
     ModelUnavailable,
     NotAllowed,
     NotYours,
+    PolicyRefused,
     PrivacyBlocked,
     StorageError,
     TooManyTries,
@@ -41,6 +42,7 @@ _STATUS: Mapping[type[MaiaError], int] = {
     FolderRefused: 400,
     ListRefused: 400,
     ModelUnavailable: 409,
+    PolicyRefused: 400,
     PrivacyBlocked: 422,
     WrongSignIn: 401,
     TooManyTries: 429,
@@ -69,13 +71,20 @@ def code_of(error: MaiaError) -> str:
     """Its machine code: the last part of its key, unless it has one of its own."""
     if isinstance(error, FolderRefused):
         return error.refusal.code
-    return error.code if isinstance(error, (ModelUnavailable, PrivacyBlocked)) else error.key.rpartition(".")[2]
+    return (
+        error.code
+        if isinstance(error, (ModelUnavailable, PolicyRefused, PrivacyBlocked))
+        else error.key.rpartition(".")[2]
+    )
 
 
-def _more(error: MaiaError) -> JsonObject:
+def _more(request: Request, error: MaiaError) -> JsonObject:
     """What stands beside code and words: which folder and what was found in it (R-2.337), or what may be sent."""
     if isinstance(error, PrivacyBlocked):
         return {"types": error.types, "maskedContent": error.masked}
+    if isinstance(error, PolicyRefused):
+        said = ((place, _words(request, reason.key, **reason.values)) for place, reason in error.issues)
+        return {"issues": [{"path": place, "message": words} for place, words in said]}
     if not isinstance(error, FolderRefused):
         return {}
     path, found = error.refusal.path, error.refusal.found
@@ -100,7 +109,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     if _is_page(request) and request.method == "GET":
         return error_page(request, status, _words(request, error.key, **error.values))
     headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
-    return JSONResponse(_body(code, _words(request, error.key, **error.values), **_more(error)), status, headers)
+    return JSONResponse(
+        _body(code, _words(request, error.key, **error.values), **_more(request, error)), status, headers
+    )
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:

@@ -10,8 +10,6 @@ from maia.core.ports import Hands, Say
 from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.turn import Price
 from maia.privacy.destination import Destination
-from maia.privacy.mask import Masker
-from maia.privacy.policy import Policy
 from maia.workspace.folders import Room
 
 
@@ -19,8 +17,8 @@ from maia.workspace.folders import Room
 class WorkBench:
     """The parts of one conversation; an `engine.answering.Bench`. `configure` reads settings and rules again.
 
-    `seen` hears (session, path, digest) of each file that the model knows from earlier turns. `masker` is that of a
-    policy, `destination` where a message to a model goes.
+    `seen` hears (session, path, digest) of each file that the model knows from earlier turns. `destination` says
+    where a message to a model goes.
     """
 
     launch: Path
@@ -30,7 +28,6 @@ class WorkBench:
     price: Price
     configure: Callable[[], Config]
     seen: Callable[[str, str, str], None]
-    masker: Callable[[Policy], Masker]
     destination: Callable[[Bound], Destination]
 
 

@@ -14,14 +14,16 @@ from sqlalchemy import Connection
 from maia.core.types import JsonObject, Submission
 from maia.database import settings
 from maia.database.database import Database
+from maia.database.users import User
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
+from maia.privacy.mask import Masker
 from maia.privacy.message import MASKED, REFUSED, mask_blocked, types_of
 from maia.privacy.policy import InvalidPolicy, Policy, read_policy
 from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
 from maia.workspace.bench import WorkBench
-from maia.workspace.problems import PrivacyBlocked
+from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
 
 _SETTING = "privacy"
 _log = logging.getLogger("maia.workspace")
@@ -29,6 +31,7 @@ _log = logging.getLogger("maia.workspace")
 Source: TypeAlias = Literal["yaml", "ui", "defaults"]
 """Who said the policy: a file beside the database, a person in the workspace, nobody (N-10.14)."""
 
+MaskerOf: TypeAlias = Callable[[Policy], Masker]
 Along: TypeAlias = Callable[[Connection], None]
 
 
@@ -43,10 +46,11 @@ class Passed:
 
 
 class Privacy:
-    """Reads and keeps the policy, and judges messages by it."""
+    """Reads and keeps the policy, and judges messages by it. `masker` makes that of a policy, keys included."""
 
-    def __init__(self, database: Database, seed: Path) -> None:
+    def __init__(self, database: Database, seed: Path, masker: MaskerOf) -> None:
         self._database = database
+        self._masker = masker
         self._seed = seed
         self._good = Policy()
 
@@ -68,15 +72,34 @@ class Privacy:
         self._good = seeded
         return seeded, "yaml"
 
-    async def save(self, user_id: str, data: Any) -> Policy:
-        """Keep another policy; a running turn goes on with the old one. Raises `InvalidPolicy`: nothing is changed."""
+    async def shown(self, user: User) -> JsonObject:
+        """The policy with its version and source. Raises `NotAllowed` for who is neither owner nor admin (N-10.13)."""
+        _only(user, "owner", "admin")
+        policy, source = await self.policy()
+        return {**policy.to_json(), "version": policy.version, "source": source}
+
+    async def tried(self, user: User, text: str) -> JsonObject:
+        """What the policy finds in a text, values never shown (N-10.15). Raises `NotAllowed` for all but the owner."""
+        _only(user, "owner")
+        policy, _ = await self.policy()
+        return await asyncio.to_thread(_tried, self._masker(policy), text)
+
+    async def save(self, user: User, data: Any) -> Policy:
+        """Keep another policy; a running turn goes on with the old one.
+
+        Raises `NotAllowed` for all but the owner, `PolicyRefused` for mistakes: then nothing is changed.
+        """
+        _only(user, "owner")
         now, _ = await self.policy()
-        changed = read_policy(data, now.number + 1)
+        try:
+            changed = read_policy(data, now.number + 1)
+        except InvalidPolicy as problem:
+            raise PolicyRefused([(issue.path, issue.reason) for issue in problem.issues]) from None
 
         def keep(connection: Connection) -> None:
-            settings.keep_setting(connection, _SETTING, {**changed.to_json(), "number": changed.number}, user_id)
+            settings.keep_setting(connection, _SETTING, {**changed.to_json(), "number": changed.number}, user.id)
             details = {"version": changed.version, "enabled": changed.enabled}
-            settings.note_act(connection, POLICY_UPDATED, by=user_id, details=details)
+            settings.note_act(connection, POLICY_UPDATED, by=user.id, details=details)
 
         await self._database.write(keep)
         return changed
@@ -96,7 +119,7 @@ class Privacy:
         Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
         """
         policy, _ = await self.policy()
-        masking = Masking(bench.masker(policy), bench.say, refuses=True, record=self._recorder(policy, conversation_id))
+        masking = Masking(self._masker(policy), bench.say, refuses=True, record=self._recorder(policy, conversation_id))
         types: tuple[str, ...] = ()
         if masked:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)
@@ -131,6 +154,25 @@ class Privacy:
                 )
 
         return record
+
+
+def _only(user: User, *roles: str) -> None:
+    if user.role not in roles:
+        raise NotAllowed("privacy.not_allowed")
+
+
+def _tried(masker: Masker, text: str) -> JsonObject:
+    blocked = mask_blocked(text, masker)
+    return {
+        "matches": [
+            {"type": each.kind, "start": each.start, "end": each.end, "action": masker.policy.action(each.kind)}
+            | {"value": "***"}
+            for each in masker.find(text)
+        ],
+        "inbound": {"refused": bool(blocked.spans), "types": list(types_of(blocked))},
+        "egressPreview": masker.mask(text).text,
+        "version": masker.policy.version,
+    }
 
 
 def _kept(data: JsonObject) -> Policy:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy.exc import SQLAlchemyError
 
 from maia.core.errors import MaiaError
+from maia.core.types import Reason
 from maia.folders.lists import ListRefused
 from maia.folders.refusals import FolderRefused
 
@@ -13,7 +16,10 @@ __all__ = [
     "FolderRefused",
     "ListRefused",
     "ModelUnavailable",
+    "NotAllowed",
     "NotYours",
+    "PolicyRefused",
+    "PrivacyBlocked",
     "StorageError",
     "TooManyTries",
     "Unusable",
@@ -64,6 +70,16 @@ class PrivacyBlocked(MaiaError):
         super().__init__("privacy.blocked", types=names)
         self.types = types
         self.masked = masked
+
+
+class PolicyRefused(MaiaError):
+    """A privacy policy with mistakes, of which nothing is kept; `issues` are (place, what is wrong there)."""
+
+    code = "invalid_policy"
+
+    def __init__(self, issues: Sequence[tuple[str, Reason]]) -> None:
+        super().__init__("privacy.invalid_policy", n=len(issues), places=", ".join(place for place, _ in issues))
+        self.issues = tuple(issues)
 
 
 class WrongSignIn(MaiaError):

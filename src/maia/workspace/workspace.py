@@ -21,12 +21,13 @@ from maia.database.users import User
 from maia.folders.lists import Folder
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
+from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
 from maia.workspace.feed import Feeds
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
-from maia.workspace.privacy import Privacy
+from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
 from maia.workspace.titles import checked_title
@@ -57,6 +58,7 @@ class Workspace:
         look: Callable[[], Safety],
         open_bench: OpenBench,
         default_model: str | None = None,
+        masker: MaskerOf = Masker,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
@@ -66,7 +68,7 @@ class Workspace:
         self._feeds = Feeds()
         self._log = Log(self._database, self._feeds)
         self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
-        self.privacy = Privacy(self._database, location.data / "privacy.yaml")
+        self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self._turns = Turns(self._database, self._log, self._folders, open_bench, default_model, self.privacy)
         self.accounts = Accounts(self._database)
         self.approvals = self._turns.queue
