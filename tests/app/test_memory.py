@@ -71,7 +71,7 @@ def test_what_cannot_be_written_leaves_nothing_behind_and_holds_for_this_run(
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     remembered = Remembered(tmp_path / "models.json")
     remembered.keep_model("litellm/a")
     assert remembered.model == "litellm/a"

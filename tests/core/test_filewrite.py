@@ -12,7 +12,7 @@ import pytest
 
 from maia.core import filewrite
 from maia.core.fileread import read_regular
-from maia.core.filewrite import FileChanged, remove_file, replace_file
+from maia.core.filewrite import FileChanged, keep_private, remove_file, replace_file
 
 
 @pytest.fixture
@@ -217,3 +217,15 @@ def test_kill_nine_at_any_moment_leaves_the_old_file_or_the_new_one(folder: Path
         child.stdout.close()
         content = file.read_bytes()
         assert (len(content), set(content) <= {65} or set(content) <= {66}) == (300_000, True)
+
+
+def test_a_file_of_ours_is_private_when_new_keeps_its_mode_and_is_found_through_its_link(folder: Path) -> None:
+    keep_private(folder / "kept", b"1")
+    assert stat.S_IMODE((folder / "kept").stat().st_mode) == 0o600
+    (folder / "kept").chmod(0o640)
+    (folder / "link").symlink_to("kept")
+    keep_private(folder / "link", b"2")
+    assert (folder / "link").is_symlink()
+    assert (folder / "kept").read_bytes() == b"2"
+    assert stat.S_IMODE((folder / "kept").stat().st_mode) == 0o640
+    assert names(folder) == ["kept", "link"]

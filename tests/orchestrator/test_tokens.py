@@ -57,7 +57,14 @@ def test_names_are_taken_once_and_unknown_ones_are_told(file: Path) -> None:
         tokens.revoke("b")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"tokens": 1}', '{"tokens": [{"name": 1, "x": 2}]}', "\xff"])
+_NO_DIGEST = '{"tokens": [{"name": "a", "digest": 1, "identity": "client:a", "created": 1}]}'
+_NO_TIME = '{"tokens": [{"name": "a", "digest": "0", "identity": "client:a", "created": "today"}]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"tokens": 1}', '{"tokens": [{"name": 1, "x": 2}]}', _NO_DIGEST, _NO_TIME, "\xff"],
+)
 def test_a_broken_file_lets_nobody_in_and_is_left_as_it_is(file: Path, text: str) -> None:
     file.parent.mkdir()
     file.write_text(text, encoding="latin-1")
@@ -67,6 +74,19 @@ def test_a_broken_file_lets_nobody_in_and_is_left_as_it_is(file: Path, text: str
     with pytest.raises(SettingsProblem, match=r"mcp\.token\.file"):
         tokens.create("a", A)
     assert file.read_text(encoding="latin-1") == text
+
+
+def test_the_agent_of_a_folder_whose_name_is_no_utf8_has_a_token(file: Path) -> None:
+    agent = Identity("agent:b@/work/caf\udce9", "b")
+    token = Tokens(file).create("b", agent).reveal()
+    assert Tokens(file).identity_of(token) == agent
+
+
+def test_where_the_lock_cannot_be_had_the_reason_is_told(file: Path) -> None:
+    file.parent.mkdir()
+    file.with_suffix(".lock").mkdir()
+    with pytest.raises(SettingsProblem, match=r"mcp\.token\.file"):
+        Tokens(file).create("a", A)
 
 
 def test_a_file_that_others_can_read_is_made_private(file: Path) -> None:

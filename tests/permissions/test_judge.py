@@ -183,6 +183,14 @@ def test_always_saves_the_rule_in_the_launch_folder(place: Place) -> None:
     assert [verdict(RuleJudge(place), need) for need in needs] == ["allow", "allow"]
 
 
+def test_always_makes_no_file_where_a_folder_of_strangers_leads_its_lock(place: Place, tmp_path: Path) -> None:
+    (place.launch / ".maia").mkdir(parents=True, exist_ok=True)
+    (place.launch / ".maia" / "settings.json.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SettingsProblem, match=r"perm\.save\.failed"):
+        RuleJudge(place).allow_always([bash("make all")])
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_always_creates_the_folder_where_there_is_none(tmp_path: Path) -> None:
     place = Place(tmp_path / "new", tmp_path)
     RuleJudge(place).allow_always([bash("make")])

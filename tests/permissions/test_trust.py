@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable, Sequence
@@ -39,6 +40,14 @@ def test_a_folder_is_unknown_then_trusted_once_remembered(folder: Path, home: Pa
     remember(folder, home)
     assert trust_state(folder, home) == TrustState("trusted", CONTENTS)
     assert stat.S_IMODE((home / ".maia" / "trusted.json").stat().st_mode) == 0o600
+
+
+def test_a_folder_whose_name_is_no_utf8_is_trusted_and_leaves_the_others_so(folder: Path, home: Path) -> None:
+    other = folder.with_name(os.fsdecode(b"caf\xe9"))
+    shutil.copytree(folder, other)
+    remember(folder, home)
+    remember(other, home)
+    assert [trust_state(each, home).verdict for each in (folder, other)] == ["trusted", "trusted"]
 
 
 CHANGES: tuple[tuple[str, Callable[[Path], object], str], ...] = (

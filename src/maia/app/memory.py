@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from maia.core.fileread import read_bounded
+from maia.core.filewrite import keep_private
 from maia.core.jsontext import read_json
 from maia.core.types import JsonObject
 from maia.llm.endpoint import Endpoint
@@ -66,14 +65,7 @@ class Remembered:
         self._data = data
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".models-")
-            try:
-                with open(handle, "w", encoding="utf-8") as file:
-                    json.dump(data, file, ensure_ascii=False)
-                os.replace(name, self._path)
-            except OSError:
-                os.unlink(name)
-                raise
+            keep_private(self._path, json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def _address(endpoint: Endpoint) -> str:

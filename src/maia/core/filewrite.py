@@ -1,7 +1,7 @@
 """Replaces the bytes of a file so that a crash, a full disk or a race leaves either the old file or the new one.
 
-Used by the file tools and by undo. The name stays what it was: a symbolic link keeps leading to its target, and mode,
-owner and extended attributes are kept.
+Used by the file tools, by undo, and for files of our own. The name stays what it was: a symbolic link keeps leading to
+its target, and mode, owner and extended attributes are kept.
 """
 
 from __future__ import annotations
@@ -44,6 +44,16 @@ def replace_file(path: Path, data: bytes, expected: os.stat_result | None, mode:
         return os.stat(path.name, dir_fd=folder, follow_symlinks=False)
     finally:
         os.close(folder)
+
+
+def keep_private(path: Path, data: bytes) -> None:
+    """Put `data` at `path`, a file of ours: one that is there keeps its mode, a new one is its owner's alone (0600).
+
+    Where `path` is a link, what it leads to is replaced: people keep their settings elsewhere. Raises `OSError`; then
+    the old file is intact.
+    """
+    real = Path(os.path.realpath(path))
+    replace_file(real, data, os.stat(real) if real.exists() else None, 0o600)
 
 
 def remove_file(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import stat
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import system_words
+from maia.core.filelock import locked
 from maia.core.fileread import refuse_special
 from maia.memory.problems import MemoryProblem
 
@@ -221,12 +221,8 @@ def _alone(folder: Path) -> Generator[None]:
     """One process at a time makes, moves or changes the file in this folder. Raises `MemoryProblem`."""
     try:
         _make_private(folder)
-        fd = os.open(folder / "memory.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+        with locked(folder / "memory.lock"):
             yield
-        finally:
-            os.close(fd)
     except OSError as error:
         raise MemoryProblem("memory.failed", path=str(folder / FILE), why=system_words(error)) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hmac
 import json
 import os
@@ -10,14 +9,16 @@ import secrets
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
+from maia.core.codec import load_value, to_json
 from maia.core.errors import SettingsProblem, UsageProblem, system_words
+from maia.core.filelock import locked
 from maia.core.fileread import read_regular
-from maia.core.filewrite import replace_file
+from maia.core.filewrite import keep_private
 from maia.core.jsontext import read_json
 from maia.core.secret import Secret
 from maia.orchestrator.calls import Identity
@@ -103,32 +104,24 @@ class Tokens:
         """The tokens to change, written afterwards; one process at a time."""
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with locked(self._file.with_suffix(".lock")):
+                tokens = list(self.all())
+                yield tokens
+                self._write(tokens)
         except OSError as problem:
             raise self._unusable(system_words(problem)) from problem
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            tokens = list(self.all())
-            yield tokens
-            self._write(tokens)
-        finally:
-            os.close(lock)
 
     def _read(self) -> tuple[Token, ...]:
         data, _ = read_regular(Path(os.path.realpath(self._file)), _MAX_BYTES)
         try:
-            rows = cast("list[dict[str, Any]]", read_json(data)["tokens"])
-            return tuple(Token(**row) for row in rows)
+            return tuple(load_value(Token, row) for row in read_json(data)["tokens"])
         except (ValueError, TypeError, KeyError):
             raise self._unusable("JSON") from None
 
     def _write(self, tokens: list[Token]) -> None:
-        text = json.dumps({"version": 1, "tokens": [asdict(token) for token in tokens]}, indent=1, ensure_ascii=False)
-        real = Path(os.path.realpath(self._file))
-        try:
-            replace_file(real, f"{text}\n".encode(), os.stat(real) if real.exists() else None, 0o600)
-        except OSError as problem:
-            raise self._unusable(system_words(problem)) from problem
+        text = json.dumps({"version": 1, "tokens": [to_json(token) for token in tokens]}, indent=1, ensure_ascii=False)
+        # The identity of a project's agent holds the path of its folder, which may be no UTF-8.
+        keep_private(self._file, f"{text}\n".encode("utf-8", "surrogatepass"))
 
     def _unusable(self, why: str) -> SettingsProblem:
         return SettingsProblem("mcp.token.file", file=str(self._file), why=why)

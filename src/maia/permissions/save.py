@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from maia.core.errors import SettingsProblem, system_words
+from maia.core.filelock import locked
 from maia.core.fileread import read_bounded
+from maia.core.filewrite import keep_private
 from maia.permissions.rule_files import MAX_BYTES
 
 LOCK_SUFFIX = ".lock"
@@ -27,7 +26,7 @@ def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> tuple[str, 
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path):
+        with locked(path.with_name(path.name + LOCK_SUFFIX)):
             before = _read(path, shown)
             data = _parsed(before, shown)
             allow = _allow_list(data, shown)
@@ -36,47 +35,10 @@ def add_allow_rules(path: Path, shown: str, texts: Sequence[str]) -> tuple[str, 
                 return before, before
             allow += added
             after = _dumped(data, before)
-            write_private(path, after)
+            keep_private(path, after.encode("utf-8", "surrogatepass"))
             return before, after
     except OSError as error:
         raise SettingsProblem("perm.save.failed", file=shown, why=system_words(error)) from error
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Generator[None]:
-    """One writer at a time, by a lock file beside `path` (the file itself is replaced, so it cannot carry the lock)."""
-    handle = os.open(f"{path}{LOCK_SUFFIX}", os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        _lock(handle)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows has no flock; the atomic replacement still keeps the file whole
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace a file atomically. Its mode stays; a new one is 0600. A symlink's target is replaced, not the link."""
-    goal = Path(os.path.realpath(path))
-    mode = goal.stat().st_mode & 0o7777 if goal.exists() else 0o600
-    handle, name = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, goal)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _read(path: Path, shown: str) -> str:

@@ -119,16 +119,18 @@ def remember(folder: Path, home: Path, seen: str = "") -> None:
 
     Raises `SettingsProblem` when that cannot be written down.
     """
-    from maia.permissions.save import locked, write_private
+    from maia.core.filelock import locked
+    from maia.core.filewrite import keep_private
 
     memory = home / MEMORY
     digest = seen or _look(folder).digest
     try:
         memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(memory):
+        with locked(memory.with_name(f"{memory.name}.lock")):
             folders = {**_remembered(home), os.path.realpath(folder): digest}
             data = {"version": 1, "folders": dict(sorted(folders.items()))}
-            write_private(memory, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+            text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+            keep_private(memory, text.encode("utf-8", "surrogatepass"))  # a folder's name may be no UTF-8
     except OSError as error:
         why = system_words(error)
         raise SettingsProblem("perm.trust.failed", file=f"~/{MEMORY}", why=why) from error
