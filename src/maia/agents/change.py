@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from maia.agents.document import FIELDS, MAX_BYTES, Origin, read_document
-from maia.agents.files import FILE, Place, one_writer, why
+from maia.agents.files import FILE, Place, one_writer
 from maia.agents.header import CannotEdit, Invalid, Value, read_header, with_field
 from maia.agents.names import checked_name, near
 from maia.agents.sections import TITLES, lines_of, read_sections, with_section
-from maia.agents.shelf import Agents, Shelf, taken_by, unreadable
+from maia.agents.shelf import Agents, Shelf, taken_by, unusable
 from maia.core.agent import AgentDefinition, AgentLevel
-from maia.core.errors import SettingsProblem, UsageProblem
-from maia.core.filewrite import FileChanged, replace_file
+from maia.core.errors import SettingsProblem, UsageProblem, system_words
 from maia.core.types import JsonObject
 
 CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
@@ -89,15 +88,15 @@ def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: boo
         agents = shelf.read()
         before = agents.find(agent.name)
         try:
-            text, state, real = place.read(file)
+            text, state = place.read(file)
         except OSError as problem:
-            raise _as_error(problem, place.shown(file)) from problem
+            raise unusable(problem, place.shown(file)) from problem
         new = _edited(text, given, file, place)
         after = _read(new, agent.name, place, shelf)
         _refuse_taken(after, agents.found, but=agent.name)
         _refuse_widening(before, after, by_person)
         if new != text:
-            _write(real, new, state, place, file)
+            _write(file, new, state, place)
             place.note(file, text.encode(), new.encode())
     return Written(after, file)
 
@@ -121,7 +120,7 @@ def delete(shelf: Shelf, word: str) -> Path:
         except FileNotFoundError:
             raise UsageProblem("agents.none", name=word) from None
         except OSError as problem:
-            raise SettingsProblem("agents.folder", file=place.shown(trash), why=why(problem)) from problem
+            raise SettingsProblem("agents.folder", file=place.shown(trash), why=system_words(problem)) from problem
     return target
 
 
@@ -268,19 +267,8 @@ def _refuse_taken(agent: AgentDefinition, others: Iterable[AgentDefinition], but
         raise UsageProblem("agents.taken", name=agent.nickname, other=other.name, file=other.shown)
 
 
-def _write(path: Path, text: str, expected: os.stat_result | None, place: Place, file: Path | None = None) -> None:
-    shown = place.shown(file or path)
+def _write(file: Path, text: str, expected: os.stat_result | None, place: Place) -> None:
     try:
-        if place.level == "project":
-            place.refuse_links(file or path)
-        real = Path(os.path.realpath(path.parent)) / path.name
-        replace_file(real, text.encode(), expected, 0o644 if place.level == "project" else 0o600)
-    except FileChanged as problem:
-        raise SettingsProblem("agents.changed", file=shown) from problem
+        place.write(file, text, expected)
     except OSError as problem:
-        raise _as_error(problem, shown) from problem
-
-
-def _as_error(problem: OSError, shown: str) -> SettingsProblem:
-    notice = unreadable(problem, shown)
-    return SettingsProblem(notice.key, **notice.values)
+        raise unusable(problem, place.shown(file)) from problem

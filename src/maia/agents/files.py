@@ -1,4 +1,4 @@
-"""Where definitions lie, and how their files are read: never through a stranger's link, never beyond a bound."""
+"""Where definitions lie, and how their files are read and written: never through a stranger's link, within a bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from maia.agents.header import Invalid
 from maia.agents.names import checked_name
 from maia.core.agent import AgentLevel
 from maia.core.errors import SettingsProblem, UsageProblem, system_words
+from maia.core.filelock import lock
 from maia.core.fileread import read_bounded, read_regular
+from maia.core.filewrite import replace_file
 
 FILE: Final = "AGENT.md"
 FOLDER: Final = Path(".maia/agents")
@@ -60,8 +62,8 @@ class Place:
             return []
         return sorted(found)
 
-    def read(self, path: Path) -> tuple[str, os.stat_result, Path]:
-        """The text of a file here, its state, and its real path. Raises `OSError`, and `Invalid` for no UTF-8."""
+    def read(self, path: Path) -> tuple[str, os.stat_result]:
+        """The text of a file here, and its state. Raises `OSError`, and `Invalid` for no UTF-8."""
         if self.level == "project":
             self.refuse_links(path)
             real = Path(os.path.realpath(path))
@@ -70,11 +72,22 @@ class Place:
             real = Path(os.path.realpath(path, strict=True))
         data, state = read_regular(real, MAX_BYTES)
         try:
-            return data.decode("utf-8"), state, real
+            return data.decode("utf-8"), state
         except UnicodeDecodeError as error:
             raise Invalid("agents.bad.not_utf8", data.count(b"\n", 0, error.start) + 1) from None
 
+    def write(self, path: Path, text: str, expected: os.stat_result | None) -> None:
+        """Put a text in the place of the file that `read` gave the state of, None for a new one.
+
+        Raises `OSError`: `FileChanged` where somebody else wrote meanwhile. What was there is then as it was.
+        """
+        if self.level == "project":
+            self.refuse_links(path)
+        mode = 0o644 if self.level == "project" else 0o600
+        replace_file(Path(os.path.realpath(path)), text.encode(), expected, mode)
+
     def note(self, path: Path, before: bytes | None, after: bytes | None) -> None:
+        """Tell whoever wants to know what became of a file here; None for none, and both for a whole folder."""
         if self.noted is not None:
             self.noted(path, before, after)
 
@@ -106,25 +119,12 @@ def one_writer(place: Place) -> Generator[None]:
         place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        raise SettingsProblem("agents.folder", file=place.shown(place.folder), why=why(error)) from error
+        raise SettingsProblem("agents.folder", file=place.shown(place.folder), why=system_words(error)) from error
     try:
-        _lock(handle)
+        lock(handle)
         yield
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows; files are replaced whole all the same
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX)
-
-
-def why(error: OSError) -> str:
-    """The system's word for a refusal."""
-    return system_words(error)
 
 
 def markdown_files(folder: Path) -> Iterator[str]:

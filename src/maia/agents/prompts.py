@@ -14,9 +14,8 @@ from maia.agents.document import MAX_BYTES
 from maia.agents.files import Place, markdown_files, one_writer
 from maia.agents.header import Invalid
 from maia.agents.names import checked_prompt_name, near
-from maia.agents.shelf import Shelf, unreadable
+from maia.agents.shelf import Shelf, unusable
 from maia.core.errors import SettingsProblem, UsageProblem
-from maia.core.filewrite import FileChanged, replace_file
 
 FOLDER: Final = "prompts"
 ARGUMENTS: Final = "$ARGUMENTS"
@@ -93,11 +92,12 @@ def edit_prompt(
     """
     place, folder = _folder(shelf, agent)
     with one_writer(place):
-        before, state, real = _read(place, folder, name)
+        before, state = _read(place, folder, name)
         prompt = Prompt(before.name, _checked(_replaced(before, old, new) if text is None else text), before.shown)
         if prompt.text != before.text:
-            _write(place, real, prompt, state)
-            place.note(real, before.text.encode(), prompt.text.encode())
+            path = folder / f"{prompt.name}.md"
+            _write(place, path, prompt, state)
+            place.note(path, before.text.encode(), prompt.text.encode())
     rows = difflib.unified_diff(
         before.text.splitlines(keepends=True), prompt.text.splitlines(keepends=True), before.shown, before.shown
     )
@@ -110,12 +110,12 @@ def _folder(shelf: Shelf, word: str) -> tuple[Place, Path]:
     return place, place.agent(agent.name) / FOLDER
 
 
-def _read(place: Place, folder: Path, name: str) -> tuple[Prompt, os.stat_result, Path]:
+def _read(place: Place, folder: Path, name: str) -> tuple[Prompt, os.stat_result]:
     name = checked_prompt_name(name)
     path = folder / f"{name}.md"
     shown = place.shown(path)
     try:
-        text, state, real = place.read(path)
+        text, state = place.read(path)
     except FileNotFoundError:
         names = tuple(markdown_files(folder))
         close = ", ".join(near(name, names) or names[:10])
@@ -124,8 +124,8 @@ def _read(place: Place, folder: Path, name: str) -> tuple[Prompt, os.stat_result
     except Invalid as problem:
         raise SettingsProblem(problem.key, file=shown, line=problem.line) from None
     except OSError as problem:
-        raise _as_error(problem, shown) from problem
-    return Prompt(name, text.removeprefix("\ufeff"), shown), state, real
+        raise unusable(problem, shown) from problem
+    return Prompt(name, text.removeprefix("\ufeff"), shown), state
 
 
 def _replaced(prompt: Prompt, old: str, new: str) -> str:
@@ -148,17 +148,6 @@ def _checked(text: str) -> str:
 
 def _write(place: Place, path: Path, prompt: Prompt, expected: os.stat_result | None) -> None:
     try:
-        if place.level == "project":
-            place.refuse_links(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        real = Path(os.path.realpath(path.parent)) / path.name
-        replace_file(real, prompt.text.encode(), expected, 0o644 if place.level == "project" else 0o600)
-    except FileChanged as problem:
-        raise SettingsProblem("agents.changed", file=prompt.shown) from problem
+        place.write(path, prompt.text, expected)
     except OSError as problem:
-        raise _as_error(problem, prompt.shown) from problem
-
-
-def _as_error(problem: OSError, shown: str) -> SettingsProblem:
-    notice = unreadable(problem, shown)
-    return SettingsProblem(notice.key, **notice.values)
+        raise unusable(problem, prompt.shown) from problem

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from maia.agents.document import MAX_BYTES, Document, Origin, Outside, read_document
-from maia.agents.files import FILE, MOST_AGENTS, Noted, Place, why
+from maia.agents.files import FILE, MOST_AGENTS, Noted, Place
 from maia.agents.header import Invalid
 from maia.agents.names import bare, key_of, near
 from maia.core.agent import AgentDefinition
-from maia.core.errors import SettingsProblem, UsageProblem
+from maia.core.errors import SettingsProblem, UsageProblem, system_words
 from maia.core.events import Notice
+from maia.core.filewrite import FileChanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def read_agent(place: Place, name: str, outside: Outside) -> Document | Notice:
     path = place.agent(name) / FILE
     shown = place.shown(path)
     try:
-        text, _, _ = place.read(path)
+        text, _ = place.read(path)
         return read_document(text, Origin(name, place.level, shown), outside)
     except Invalid as problem:
         return Notice("warn", problem.key, {"file": shown, "line": problem.line, **problem.values})
@@ -167,8 +168,16 @@ _UNUSABLE: Final = {
 def unreadable(problem: OSError, shown: str) -> Notice:
     """Why a file cannot be read."""
     key = _UNUSABLE.get(problem.errno or 0, "agents.unreadable")
-    values = {"file": shown, "why": why(problem), "kilobytes": MAX_BYTES // 1000}
+    values = {"file": shown, "why": system_words(problem), "kilobytes": MAX_BYTES // 1000}
     return Notice("warn", key, values)
+
+
+def unusable(problem: OSError, shown: str) -> SettingsProblem:
+    """Why a file cannot be changed."""
+    if isinstance(problem, FileChanged):
+        return SettingsProblem("agents.changed", file=shown)
+    notice = unreadable(problem, shown)
+    return SettingsProblem(notice.key, **notice.values)
 
 
 def taken_by(agents: Iterable[AgentDefinition], name: str) -> AgentDefinition | None:

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from maia.agents.document import MAX_BYTES
-from maia.agents.files import FILE, why
-from maia.core.errors import SettingsProblem
+from maia.agents.files import FILE
+from maia.core.errors import SettingsProblem, system_words
 from maia.core.fileread import read_bounded
 
 
@@ -30,6 +30,6 @@ def _own(folder: Path, lang: str) -> str:
     try:
         return read_bounded(file, MAX_BYTES).decode("utf-8")
     except OSError as error:
-        raise SettingsProblem("agents.template", file=str(file), why=why(error)) from error
+        raise SettingsProblem("agents.template", file=str(file), why=system_words(error)) from error
     except UnicodeDecodeError:
         raise SettingsProblem("agents.template", file=str(file), why="UTF-8") from None

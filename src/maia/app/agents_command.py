@@ -69,7 +69,7 @@ def _show(ground: Ground, words: Sequence[str]) -> int:
         _print_json({**config_of(agent, shelf.outside), "prompts": list(prompt_names(shelf, agent.name))})
         return 0
     place = shelf.place_of(agent)
-    text, _, _ = place.read(place.agent(agent.name) / FILE)
+    text, _ = place.read(place.agent(agent.name) / FILE)
     print(agent.shown, file=sys.stderr)
     print(_literal(shelf.outside.masked(text)), end="")
     return 0
