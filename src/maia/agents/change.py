@@ -18,6 +18,7 @@ from maia.agents.sections import TITLES, lines_of, read_sections, with_section
 from maia.agents.shelf import Agents, Shelf, taken_by, unusable
 from maia.core.agent import AgentDefinition, AgentLevel
 from maia.core.errors import SettingsProblem, UsageProblem, system_words
+from maia.core.text import can_be_kept
 from maia.core.types import JsonObject
 
 CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
@@ -202,7 +203,7 @@ def _fits(name: str, value: object) -> bool:
         case bool():
             return name in ("trace", "memory", "asks_nothing")
         case str():
-            return name != "permissions" and (name in TITLES or "\n" not in value) and _is_encodable(value)
+            return name != "permissions" and (name in TITLES or "\n" not in value) and can_be_kept(value)
         case dict():
             parts = cast(JsonObject, value)
             known = all(part in ("allow", "ask", "deny") for part in parts)
@@ -216,10 +217,6 @@ def _are_texts(values: object) -> bool:
         return False
     items = cast("Sequence[object]", values)
     return all(isinstance(item, str) and item.strip() and item.isprintable() for item in items)
-
-
-def _is_encodable(value: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" or char == "\0" for char in value)
 
 
 def _edited(text: str, fields: Mapping[str, Value | None], file: Path, place: Place) -> str:

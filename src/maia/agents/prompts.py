@@ -16,6 +16,7 @@ from maia.agents.header import Invalid
 from maia.agents.names import checked_prompt_name, near
 from maia.agents.shelf import Shelf, unusable
 from maia.core.errors import SettingsProblem, UsageProblem
+from maia.core.text import can_be_kept
 
 FOLDER: Final = "prompts"
 ARGUMENTS: Final = "$ARGUMENTS"
@@ -139,7 +140,7 @@ def _replaced(prompt: Prompt, old: str, new: str) -> str:
 def _checked(text: str) -> str:
     if not text.strip():
         raise UsageProblem("agents.prompt.empty")
-    if any("\ud800" <= char <= "\udfff" or char == "\0" for char in text):
+    if not can_be_kept(text):
         raise UsageProblem("agents.prompt.characters")
     if len(text.encode()) > MAX_BYTES:
         raise UsageProblem("agents.prompt.too_big", kilobytes=MAX_BYTES // 1000)

@@ -52,6 +52,14 @@ def _picture(found: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
 
 
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+def can_be_kept(text: str) -> bool:
+    """Whether files and databases hold it: no NUL, and no half of a surrogate pair, which UTF-8 does not know."""
+    return _UNKEPT.search(text) is None
+
+
 def whole_number(text: str) -> int | None:
     """The number that ASCII digits write, None for anything else and beyond nine digits.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 
+from maia.core.text import can_be_kept
 from maia.folders.disk import Disk, Identity, LocalDisk, SubFolder, lineage
 from maia.folders.instance import Instance
 from maia.folders.protected import (
@@ -54,7 +55,7 @@ class Safety:
         """
         if not path.startswith("/"):
             return Refusal("notAbsolute", path)
-        if not _is_a_path(path):
+        if not can_be_kept(path):
             return Refusal("notFound", path)
         real = self.disk.real(path)
         identity = self.disk.identity(real)
@@ -99,7 +100,7 @@ class Safety:
 
     def named_conversations(self, paths: Iterable[str]) -> frozenset[str]:
         """The conversations whose workspaces the paths lead to: of these the caller asks whose they are."""
-        reals = (self.disk.real(path) for path in paths if path.startswith("/") and _is_a_path(path))
+        reals = (self.disk.real(path) for path in paths if path.startswith("/") and can_be_kept(path))
         return frozenset(name for real in reals if (name := self._workspace_of(real)))
 
     # Where it lies
@@ -235,8 +236,3 @@ class Safety:
 def _tidy(path: str) -> str:
     tidied = os.path.normpath(path)
     return tidied[1:] if tidied.startswith("//") else tidied
-
-
-def _is_a_path(path: str) -> bool:
-    """Whether a system could have a file of that name, and a database could keep it."""
-    return path.isprintable() or not any(char == "\x00" or "\ud800" <= char <= "\udfff" for char in path)

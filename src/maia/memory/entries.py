@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from maia.core.text import visible
+from maia.core.text import can_be_kept, visible
 from maia.memory.problems import MemoryProblem
 
 MAX_CHARS: Final = 100_000
@@ -20,7 +20,7 @@ def checked_text(text: str) -> str:
         raise MemoryProblem("memory.empty")
     if len(text) > MAX_CHARS:
         raise MemoryProblem("memory.too_long", size=len(text), limit=MAX_CHARS)
-    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+    if not can_be_kept(text):
         raise MemoryProblem("memory.no_text")
     return text
 

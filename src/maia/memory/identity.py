@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 from typing import Final
 
+from maia.core.text import can_be_kept
 from maia.memory.folding import folded
 from maia.memory.problems import MemoryProblem
 
@@ -14,7 +15,7 @@ MAX_CHARS: Final = 1_000
 
 def checked_identity(identity: str) -> str:
     """The identity as it came. Raises `MemoryProblem` for one that is empty, overlong or no text."""
-    if not identity.strip() or len(identity) > MAX_CHARS or "\0" in identity or not _is_text(identity):
+    if not identity.strip() or len(identity) > MAX_CHARS or not can_be_kept(identity):
         raise MemoryProblem("memory.bad_identity")
     return identity
 
@@ -27,11 +28,3 @@ def place_name(identity: str) -> str:
     """
     words = re.sub(r"[^a-z0-9]+", "-", folded(identity))[:30].strip("-")
     return f"{words or 'memory'}-{sha256(identity.encode()).hexdigest()[:24]}"
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
