@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from maia.app import runs as app_runs
 from maia.core.errors import MaiaError, RunProblem, SessionProblem
 from maia.core.events import (
     ApprovalRequested,
@@ -610,5 +611,19 @@ def test_no_run_and_no_home_are_told(place: Place) -> None:
         (place.runs_folder).write_text("a file in the way")
         with pytest.raises(RunProblem, match=r"runs\.store"):
             await runs.start(RunWish("hi"))
+
+    with_front(place, work)
+
+
+def test_a_host_that_cannot_be_started_leaves_neither_its_place_nor_a_line_to_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app_runs, "HOST_PROGRAM", (str(place.base / "nowhere"),))
+
+    async def work(runs: HostedRuns) -> None:
+        with pytest.raises(RunProblem, match=r"runs\.no_host"):
+            await runs.start(RunWish("hi"))
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert os.listdir(place.runs_folder / ".hosts") == []
 
     with_front(place, work)

@@ -274,6 +274,7 @@ def test_old_runs_are_thrown_away_and_those_that_run_are_not(kept: RunStore) -> 
     alive = made(kept, now - 41 * 86_400)
     kept.keep(Record(opened.name, alive.wish, alive.info))
     new = [made(kept, now - 10 + n).info.run_id for n in range(4)]
+    (kept.folder / new_id(now - 42 * 86_400)).mkdir()  # its host was killed before it wrote the record
     dead = open_place(kept.folder / HOSTS, {})
     dead.let_go()
     os.utime(kept.host(dead.name).folder, (now - 90_000, now - 90_000))

@@ -47,11 +47,16 @@ async def _launch(ground: Ground, store: RunStore, idle: float) -> tuple[str, Li
     except OSError as error:
         raise RunProblem("runs.store", folder=str(store.folder), problem=system_words(error)) from error
     place = store.host(opened.name)
+    line: Line | None = None
     try:
         line = await Line.over(place.connect(), opened.word)
         await _start(ground, opened, place)
-    except OSError as error:
+    except BaseException as error:
+        if line is not None:
+            await line.aclose()
         place.remove()
+        if not isinstance(error, OSError):
+            raise
         raise RunProblem("runs.no_host", problem=system_words(error)) from error
     finally:
         opened.let_go()

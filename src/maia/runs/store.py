@@ -174,16 +174,22 @@ class RunStore:
                 os.unlink(path / _RESERVE)
 
     def prune(self, now: float, *, keep: int, days: int) -> None:
-        """Throw away runs that are over and older than that, and those beyond the newest `keep`."""
+        """Throw away runs that are over and older than that, and those beyond the newest `keep`.
+
+        What is no run goes as well: a folder whose record was never written, since its host was killed just then.
+        """
         with contextlib.suppress(RunProblem):
             oldest = new_id(now - days * 86_400)[:_TIME_CHARS]
             for at, run_id in enumerate(self.ids()):
                 if at < keep and run_id > oldest:
                     continue
                 with contextlib.suppress(RunProblem):
-                    if self.is_over(run_id):
+                    if (run_id <= oldest and self._was_never_written(run_id)) or self.is_over(run_id):
                         shutil.rmtree(self.folder / run_id, ignore_errors=True)
         self._prune_hosts(now)
+
+    def _was_never_written(self, run_id: str) -> bool:
+        return not os.path.lexists(self.folder / run_id / _RECORD)
 
     def _prune_hosts(self, now: float) -> None:
         """The folders of hosts that died; the runs of one that is not there are known to be lost all the same."""
