@@ -16,8 +16,7 @@ from maia.app.build import build_conversation, lay_ground, runner_of
 from maia.app.ground import Ground, named_folder
 from maia.app.runs import options_of, run_store
 from maia.core.agent import AgentDefinition
-from maia.core.errors import RunProblem
-from maia.core.namedpath import named_path
+from maia.core.errors import RunProblem, UsageProblem
 from maia.core.runs import RunWish
 from maia.i18n.catalogue import Catalogue, choose_language
 from maia.runs.host import HostDoor, RunHost
@@ -131,13 +130,10 @@ class Preparing:
         launch = self.ground.folders.launch
         if not named:
             return launch
-        path = named_path(named, launch)
         try:
-            folder = path.resolve(strict=True) if isinstance(path, Path) else None
-        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle; ValueError: a NUL byte
-            folder = None
-        if folder is None or not folder.is_dir():
-            raise RunProblem("runs.no_folder", folder=named)
+            folder = named_folder(named, launch)
+        except UsageProblem:
+            raise RunProblem("runs.no_folder", folder=named) from None
         more = tuple(named_folder(each, launch) for each in agent.folders) if agent else ()
         if not any(folder.is_relative_to(root) for root in (launch, *self.ground.add_dirs, *more)):
             raise RunProblem("runs.folder", folder=str(folder), launch=str(launch))

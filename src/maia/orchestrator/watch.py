@@ -119,9 +119,9 @@ class _Watching:
                 self._step, self._text = event.step, ""
                 await self._tell("mcp.progress.step", step=event.step)
             case TextDelta():
-                self._text += event.text
+                self._text = (self._text + event.text)[-SHOWN_CHARS:]
                 if time.monotonic() - self._told >= TEXT_EVERY:
-                    await self._show(self._text[-SHOWN_CHARS:])
+                    await self._show(self._text)
             case ToolCallStarted():
                 self._open[event.call_id] = event.name
                 await self._show(f"{event.name}: {event.preview}" if event.preview else event.name)
