@@ -199,6 +199,20 @@ def test_every_dependency_is_explained() -> None:
     assert explained - wanted == set()
 
 
+def test_the_architecture_names_every_room_in_its_layer() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers: list[str] = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    lines = page("architecture.md").split("- **capabilities** (")[1].split(") know core")
+    rooms = max(layers, key=len).split(" | ")
+    assert sorted(re.findall(r"`(\w+)`", lines[0])) == sorted(rooms)
+    drawing = page("architecture.md").split("```")[1]
+    shown = {room for room in rooms if re.search(rf"\b{room}\b", drawing)}
+    assert set(rooms) - shown <= {"i18n", "settings", "launch"}, "each room that does something is in the drawing"
+    assert all(re.search(rf"\b{door}\b", drawing) for door in layers[2].split(" | "))
+
+
 def test_the_two_readmes_have_the_same_chapters() -> None:
     def chapters(name: str) -> list[int]:
         return [len(marks) for marks in re.findall(r"^(#+) ", (ROOT / name).read_text("utf-8"), re.MULTILINE)]
