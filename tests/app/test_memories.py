@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from maia.app.memories import (
-    PERSON,
     agent_identity,
     checked,
     client_identity,
@@ -14,6 +13,7 @@ from maia.app.memories import (
     open_memory,
 )
 from maia.core.events import Notice
+from maia.core.memories import PERSON
 from maia.launch import Folders
 from maia.llm.embeddings import EmbeddingsClient, NoEmbeddings
 from maia.memory.meaning import Embedder

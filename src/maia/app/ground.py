@@ -52,7 +52,8 @@ def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Gr
 
 def _own_memory(ground: Ground) -> OpenMemory:
     """The memory of the person at the terminal, for conversations with maia itself (setting `memory`)."""
-    from maia.app.memories import PERSON, opening
+    from maia.app.memories import opening
+    from maia.core.memories import PERSON
 
     return opening(ground.rules.settings, ground.folders, ground.env, PERSON)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from maia.core.agent import AgentLevel
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.memories import Memory
+from maia.core.memories import PERSON, Memory
 from maia.core.tool import AnyTool
 from maia.core.types import Reason
 from maia.launch import Folders
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 OpenMemory: TypeAlias = Callable[[Callable[[Notice], None]], Memory]
 """Opens a memory; what it gets hears when finding by meaning does not work."""
-
-PERSON: Final = "person"
-"""The identity of whoever sits at the terminal."""
 
 SHORTEST_KEY: Final = 8
 """Characters. A shorter key of a server of one's own may be a word that texts are full of."""

@@ -18,13 +18,13 @@ from time import localtime, strftime
 from typing import TYPE_CHECKING, Final
 
 from maia.app.build import Ground, lay_ground
-from maia.app.memories import PERSON, agent_identity, memory_place, open_memory
+from maia.app.memories import agent_identity, memory_place, open_memory
 from maia.app.usage import wrong_words
 from maia.core.errors import MaiaError, NotConfigured, UsageProblem, system_words
 from maia.core.events import Notice
 from maia.core.fileread import read_bounded
 from maia.core.filewrite import replace_file
-from maia.core.memories import MemoryEntry
+from maia.core.memories import PERSON, MemoryEntry
 from maia.core.text import visible, whole_number
 from maia.core.types import JsonObject
 from maia.i18n.catalogue import Catalogue

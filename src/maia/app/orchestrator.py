@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from maia.app.usage import wrong_words
 from maia.core.errors import MaiaError, UsageProblem
+from maia.core.memories import PERSON
 from maia.core.text import visible, whole_number
 from maia.i18n.catalogue import Catalogue
 from maia.launch import Folders, find_folders
-from maia.orchestrator.calls import PERSON, Desk, Identity
+from maia.orchestrator.calls import Desk, Identity
 from maia.orchestrator.tokens import Tokens
 from maia.terminal.options import Options
 

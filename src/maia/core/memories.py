@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
+
+PERSON: Final = "person"
+"""The identity of the person whose machine it is, in memories as in runs."""
 
 FoundBy: TypeAlias = Literal["words", "meaning", "both"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from maia.core.memories import PERSON
 from maia.core.types import Answer, JsonObject
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from maia.core.ports import Say
     from maia.core.runs import Runs
     from maia.orchestrator.ports import AgentBook
-
-PERSON: Final = "person"
-"""The identity of the person whose machine it is, in runs as in memories."""
 
 
 @dataclass(frozen=True, slots=True)

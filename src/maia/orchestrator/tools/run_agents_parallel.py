@@ -16,6 +16,8 @@ from maia.orchestrator.watch import watch
 from maia.orchestrator.words import error_data, error_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from maia.core.runs import Asking, RunInfo
 
 MAX_TASKS: Final = 50
@@ -97,7 +99,7 @@ class _Watches:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def ended(self, until: object = None) -> RunInfo | None:
+    async def ended(self, until: Callable[[RunInfo], bool] = lambda _info: False) -> RunInfo | None:
         """Wait for all, or for the first one of which `until` is true, which is then given."""
         left = set(self._tasks)
         while left:
@@ -105,7 +107,7 @@ class _Watches:
             for task in done:
                 info = task.result()
                 self.infos[info.run_id] = info
-            winner = next((t.result() for t in done if callable(until) and until(t.result())), None)
+            winner = next((task.result() for task in done if until(task.result())), None)
             if winner is not None:
                 return winner
         return None
