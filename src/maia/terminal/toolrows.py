@@ -32,8 +32,6 @@ MARKS: Mapping[CallState, tuple[str, Style]] = {
 _DURATION_CELLS = 9
 _WITH_DURATION = 60
 """From this width on a row has a duration and keeps its summary on the same row."""
-_FEW_WORDS = 40
-"""A summary of a succeeded call that is longer goes on the next row, so that the preview stays readable."""
 _OUTPUT_HEAD, _OUTPUT_TAIL = 4, 6
 _SHELL_HEAD, _SHELL_TAIL = 100, 200
 _OUTPUT_LINE = 1_000
