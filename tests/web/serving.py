@@ -35,8 +35,10 @@ class Serving:
 
 
 @contextmanager
-def serving(data: Path, *options: str, script: list[Any] | None = None, **env: str) -> Generator[Serving]:
-    """Start a server over a data folder. `script` is what the offline model plays."""
+def serving(
+    data: Path, *options: str, script: list[Any] | None = None, started_with: str | None = "offline", **env: str
+) -> Generator[Serving]:
+    """Start a server over a data folder. `script` is what the offline model plays, `started_with` the `--model`."""
     home = data / "home"
     home.mkdir(parents=True, exist_ok=True)
     world = {**os.environ, "HOME": str(home), "MAIA_DATA_DIR": str(data), "PYTHONPATH": str(ROOT / "src"), **env}
@@ -44,7 +46,8 @@ def serving(data: Path, *options: str, script: list[Any] | None = None, **env: s
         played = data / "script.jsonl"
         played.write_text("".join(json.dumps(line) + "\n" for line in script), "utf-8")
         world["MAIA_OFFLINE_SCRIPT"] = str(played)
-    argv = [sys.executable, "-P", "-m", "maia", "serve", "--port", "0", "--model", "offline", *options]
+    argv = [sys.executable, "-P", "-m", "maia", "serve", "--port", "0", *options]
+    argv += ["--model", started_with] if started_with and "--model" not in options else []
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(argv, cwd=home, env=world, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert process.stdout is not None

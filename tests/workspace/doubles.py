@@ -11,10 +11,12 @@ from typing import Any
 
 from maia.core.events import Notice, TextDelta, WireAnswer, WireEvent
 from maia.core.ports import Hands
+from maia.core.secret import Secret
 from maia.core.types import AssistantMessage, ChosenBy, Cost, ModelRequest, TextPart
 from maia.database import users
 from maia.database.address import database_url
 from maia.database.database import Database
+from maia.database.providers import ModelRow, ProviderRow
 from maia.engine.context import Window
 from maia.engine.setup import Bound, Config
 from maia.engine.views import ModelChoice
@@ -26,6 +28,8 @@ from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
+from maia.workspace.catalogue import Pair
+from maia.workspace.supply import KeyLook, Trial
 from maia.workspace.workspace import Workspace
 
 
@@ -100,7 +104,37 @@ def bench_of(models: PlayedModels, folder: Path, destination: Destination = HERE
         configure=lambda: Config(judge, {}, (), (), (), 50),
         seen=no_memory,
         destination=lambda _bound: destination,
+        open=lambda pair: models.bind(pair.model, "resumed"),
     )
+
+
+class PlayedSupply:
+    """One provider, `played`, with the one model."""
+
+    usual = ""
+
+    def __init__(self, models: PlayedModels) -> None:
+        self._models = models
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        return [ProviderRow("played", "Played", "local")]
+
+    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+        return [ModelRow(provider_id, self._models.name, self._models.name)]
+
+    async def attempt(self, pair: Pair) -> Trial:
+        return Trial(pair.model, 0.0)
+
+    def known_owners(self) -> Sequence[tuple[str, str]]:
+        return ()
+
+    def look(self, key: Secret, owner: str) -> KeyLook:
+        raise AssertionError("no key is shown", len(key.reveal()), owner)
+
+    def keep(self, key: Secret, owner: str) -> str:
+        raise AssertionError("no key is kept", len(key.reveal()), owner)
+
+    async def close(self) -> None: ...
 
 
 @asynccontextmanager
@@ -121,6 +155,7 @@ async def workspace_on(
         Location(folder / "data", workspaces),
         lambda: Safety(instance),
         lambda room, _lang: (bench or partial(bench_of, models, destination=destination))(Path(room.roots[0].real)),
+        PlayedSupply(models),
     )
     await made.start()
     database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

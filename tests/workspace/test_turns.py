@@ -8,6 +8,7 @@ from sqlalchemy.exc import OperationalError
 from maia.core.events import Answered, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
 from maia.core.types import AssistantMessage, Cost, Failure, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.events import Stamped
+from maia.workspace.catalogue import Pair
 from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED, endings
 from maia.workspace.titles import excerpt
@@ -105,13 +106,13 @@ def test_a_message_to_a_model_that_is_gone_is_refused_and_not_stored(database_ur
             row = await workspace.create(user, "", "en")
             await workspace.submit(user, row, Submission("one"))
             await until(workspace, row, 0, TurnEnded)
-            models.name = "another"
+            await workspace.models.switch_model(user, Pair("played", "m"), enabled=False)
             row = await workspace.conversation(user, row.id)
             with pytest.raises(ModelUnavailable) as caught:
                 await workspace.submit(user, row, Submission("two"))
             assert caught.value.code == "model_binding_unavailable"
             assert len(await workspace.messages(row, 10)) == 2
-            models.name = "m"
+            await workspace.models.switch_model(user, Pair("played", "m"), enabled=True)
             await workspace.submit(user, row, Submission("three"))
             await until(workspace, row, row.last_seq, TurnEnded)
 

@@ -119,6 +119,7 @@ def _agents(ground: Ground) -> AgentDesk:
 
 def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
     """The tools, rules and words of one conversation of the workspace; its models are those of the server."""
+    from maia.app.supply import opener, priced
     from maia.engine.masking import destination_of
     from maia.workspace.bench import WorkBench
 
@@ -128,10 +129,11 @@ def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
         say=ground.say,
         models=models,
         hands=builder.hands,
-        price=models.price,
+        price=priced(models),
         configure=builder.configure,
         seen=builder.seen,
         destination=lambda bound: destination_of(bound, models.address_of),
+        open=opener(models, yard_of(ground)),
     )
 
 

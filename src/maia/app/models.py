@@ -23,7 +23,7 @@ from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.llm.binding import Choice, Wanted, choose, exactly
 from maia.llm.endpoint import Endpoint
 from maia.llm.endpoints import Configured, discover
-from maia.llm.models import Listing, ModelInfo, list_all, model_row
+from maia.llm.models import Listing, ModelInfo, list_all, list_models, model_row
 from maia.llm.transport import get_json
 from maia.settings import Settings
 
@@ -43,6 +43,7 @@ class Wish:
 
     `agent` is what the agent of the session names, which counts where there is no option. One that is not there gives
     way to the usual model with a warning (T7.06), where `is_strict` it is an error. `key` is the agent's own, if any.
+    `always_local`: servers of this machine are looked for beside what is configured, too.
     """
 
     option: str | None
@@ -50,6 +51,7 @@ class Wish:
     agent: str = ""
     is_strict: bool = False
     key: AgentKey | None = None
+    always_local: bool = False
 
 
 class EndpointModels:
@@ -173,7 +175,38 @@ class EndpointModels:
     def add_key(self, variable: str, key: Secret) -> None:
         """One more key, as if the environment had held it; all endpoints are looked up again."""
         self._env = {**self._env, variable: key.reveal()}
+        self._found, self._wires = None, {}
+
+    async def exact(self, provider: str, model: str) -> Bound:
+        """That model of that endpoint, and no other. Raises `NotConfigured` where the endpoint is not there."""
+        found = await self._endpoints()
+        if all(endpoint.name != provider for endpoint in found.endpoints):
+            raise NotConfigured("models.none", name=f"{provider}/{model}")
+        return Bound(model, provider, self._wire(provider), "resumed")
+
+    def has(self, provider: str) -> bool:
+        """Whether there is an endpoint of that name."""
+        return self._endpoint(provider) is not None
+
+    async def look_again(self) -> Sequence[Endpoint]:
+        """All endpoints as they are now; connections to those that changed are made anew."""
+        before = {endpoint.name: endpoint for endpoint in (self._found.endpoints if self._found else ())}
         self._found = None
+        found = await self._endpoints()
+        for endpoint in found.endpoints:
+            if before.get(endpoint.name, endpoint) != endpoint:
+                self._wires.pop(endpoint.name, None)
+        return found.endpoints
+
+    async def list_of(self, provider: str) -> Sequence[ModelInfo]:
+        """The models of one endpoint. Raises `ModelFailed`."""
+        endpoint = self._endpoint(provider)
+        if endpoint is None:
+            raise ModelFailed(Failure("not_configured", provider))
+        listed = await list_models(endpoint, _get_json)
+        for model in listed:
+            self._infos[model.provider, model.id] = model
+        return listed
 
     async def problems(self) -> tuple[Notice, ...]:
         """What is wrong with what the settings and the environment say about servers."""
@@ -242,7 +275,8 @@ class EndpointModels:
 
     async def _endpoints(self) -> Configured:
         if self._found is None:
-            found = self._guarded(await discover(self._settings().plain(), self._env, get_json))
+            plain, local = self._settings().plain(), self._wish.always_local
+            found = self._guarded(await discover(plain, self._env, get_json, always_local=local))
             if self._wish.key is not None:
                 from maia.app.agentkeys import paid_by
 

@@ -66,12 +66,19 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.app.keyground import KeyGround
     from maia.app.masking import masker_of
+    from maia.app.nicknames import own_model
     from maia.app.rooms import Rooms
+    from maia.app.runtimes import Yard
+    from maia.app.supply import Supplied
+    from maia.credentials.vault import open_vault
     from maia.database.address import database_url
+    from maia.llm.endpoint import OFFLINE
     from maia.workspace.workspace import Workspace
 
-    home = find_folders(env).home
+    folders = find_folders(env)
+    home = folders.home
     env = with_kept_keys(home / ".maia" / "keys", env)
     settings = load_settings(home, home, env, {}, folder_trusted=False)
     rooms = Rooms(env, home, settings)
@@ -80,14 +87,19 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     url = database_url(options.database or env.get("MAIA_DATABASE_URL"), rooms.location.data)
     rooms.keep_in(url)
     remembered = Remembered(home / ".maia" / "models.json")
-    models = EndpointModels(lambda: settings, Wish(None, is_person=False), env, say, remembered)
+    models = EndpointModels(lambda: settings, Wish(None, is_person=False, always_local=True), env, say, remembered)
     steps = options.max_iterations or settings.get("MaxIterations") or CHAT_STEPS
     asked = replace(options, model=None, max_iterations=steps, allow=(*options.allow, *GREEN))
 
     def bench(room: Room, lang: str) -> WorkBench:
         return rooms.bench(room, lang, asked, models, say)
 
-    return Workspace(url, rooms.location, rooms.look, bench, options.model, masker_of)
+    word = own_model(settings.nicknames, options.model) if options.model else None
+    usual = own_model(settings.nicknames, settings.model or "")
+    keys = KeyGround(options, env, say, home, open_vault(home / ".maia" / "keys", env))
+    yard = Yard(folders, (), settings.sandbox, env)
+    supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual))
+    return Workspace(url, rooms.location, rooms.look, bench, supply, word, masker_of)
 
 
 # The server ----------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from maia.core.types import (
     AssistantMessage,
     Attachment,
     Block,
+    BoundWhy,
     ChosenBy,
     Cost,
     Decision,
@@ -99,11 +100,12 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """First of its turn. The model named here is the one that is asked."""
+    """First of its turn. The model named here is the one that is asked; `why` is there where a door tells it."""
 
     turn: int
     model: str
     provider: str
+    why: BoundWhy | None = None
 
 
 @dataclass(frozen=True, slots=True)

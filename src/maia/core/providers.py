@@ -6,6 +6,7 @@ Agent calls it, the sandbox keeps its keys from commands. Hosts and variables: e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -240,3 +241,39 @@ def model_keys() -> frozenset[str]:
     """
     own = {name for provider in PROVIDERS if provider.has_models for name in provider.key_vars}
     return frozenset({*own, *GENERIC_VARS, *LOCAL_VARS})
+
+
+TITLES: Final[Mapping[str, str]] = {
+    "anthropic": "Anthropic",
+    "openai": "OpenAI",
+    "google": "Google Gemini",
+    "minimax": "MiniMax",
+    "minimax-cn": "MiniMax China",
+    "zai": "Z.ai",
+    "kimi": "Kimi",
+    "moonshot": "Moonshot",
+    "moonshot-cn": "Moonshot China",
+    "deepseek": "DeepSeek",
+    "dashscope": "DashScope",
+    "openrouter": "OpenRouter",
+    "xai": "xAI",
+    "groq": "Groq",
+    "mistral": "Mistral",
+    "perplexity": "Perplexity",
+    "cohere": "Cohere",
+    "together": "Together",
+    "fireworks": "Fireworks",
+    "cerebras": "Cerebras",
+    "nvidia": "NVIDIA",
+    "siliconflow": "SiliconFlow",
+    "stepfun": "StepFun",
+    "novita": "Novita",
+    "nebius": "Nebius",
+    "deepinfra": "DeepInfra",
+    "litellm": "LiteLLM",
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+    "llama-server": "llama.cpp",
+    "offline": "maia offline",
+}
+"""Names as people write them; whoever is not here is shown by the name that a person gave (R-2.028)."""

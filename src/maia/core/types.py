@@ -235,6 +235,20 @@ class Failure:
     why: Reason | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class BoundWhy:
+    """Why this model answers a turn, and how deep it thinks. `reason`, `note` and `effort_by` are keys of words.
+
+    `note` tells which fallback applies, empty where none does. `effort_asked` was wanted, `effort` is what is sent.
+    """
+
+    reason: str
+    note: str = ""
+    effort: Effort | None = None
+    effort_asked: Effort | None = None
+    effort_by: str = ""
+
+
 Outcome: TypeAlias = Literal[
     "finished",
     "turn_limit",

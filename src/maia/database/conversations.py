@@ -65,16 +65,44 @@ def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
     return ConversationRow(*row)
 
 
-def add_conversation(connection: Connection, owner_id: str, title: str, lang: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What a conversation keeps of who answers it. `by_person`: a person chose the pair, so nothing may replace it."""
+
+    binding: str = "pinned"
+    provider_id: str | None = None
+    model_id: str | None = None
+    by_person: bool = False
+
+    def columns(self) -> dict[str, Any]:
+        return {
+            "model_binding": self.binding,
+            "provider_id": self.provider_id,
+            "model_id": self.model_id,
+            "model_by_person": self.by_person,
+        }
+
+
+def add_conversation(
+    connection: Connection, owner_id: str, title: str, lang: str, pin: Pin | None = None, effort: str | None = None
+) -> str:
     """A new conversation of that person; its id."""
     made, now = new_id(), now_ms()
     by: TitleBy = "person" if title else "message"
-    connection.execute(
-        CONVERSATIONS.insert().values(
-            id=made, owner_id=owner_id, title=title, title_by=by, lang=lang, created_at=now, updated_at=now
-        )
-    )
+    row = {"id": made, "owner_id": owner_id, "title": title, "title_by": by, "lang": lang, "effort": effort}
+    kept = (pin or Pin()).columns()
+    connection.execute(CONVERSATIONS.insert().values(**row, **kept, created_at=now, updated_at=now))
     return made
+
+
+def set_pin(connection: Connection, conversation_id: str, pin: Pin) -> None:
+    """Another binding."""
+    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(**pin.columns()))
+
+
+def set_effort(connection: Connection, conversation_id: str, effort: str | None) -> None:
+    """Another level; None is what it inherits."""
+    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(effort=effort))
 
 
 def conversation_of(connection: Connection, conversation_id: str, owner_id: str) -> ConversationRow | None:

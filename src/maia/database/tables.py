@@ -5,7 +5,7 @@ Every change of this file needs a revision in `migrations/versions`; a test comp
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, Index, LargeBinary, MetaData, Table, Text, UniqueConstraint
 
 from maia.database.columns import count, data, flag, ident, moment, money, place, to, words
 
@@ -109,7 +109,7 @@ MODELS = Table(
     words("real_id", required=False),
     count("window"),
     count("max_output"),
-    flag("sees_images"),
+    Column("sees_images", Boolean),  # NULL where nobody knows
     flag("no_tools"),
     data("efforts"),
     words("default_effort", required=False),

@@ -126,8 +126,13 @@ def _from_key(provider: Served, base: str, key: Secret | None, source: str, *, i
 # The set-up that is offered -----------------------------------------------------------------------------------------
 
 
-async def discover(settings: Mapping[str, object], env: Mapping[str, str], get_json: GetJson) -> Configured:
-    """What is configured; only when that is nothing, servers on loopback; always `offline`, last."""
+async def discover(
+    settings: Mapping[str, object], env: Mapping[str, str], get_json: GetJson, *, always_local: bool = False
+) -> Configured:
+    """What is configured; servers on loopback when that is nothing, or `always_local`; always `offline`, last."""
     found = configured(settings, env)
-    local = () if found.endpoints else await on_loopback(get_json, env)
-    return Configured((*found.endpoints, *local, OFFLINE_ENDPOINT), found.notices)
+    local = await on_loopback(get_json, env) if always_local or not found.endpoints else ()
+    named = {endpoint.name for endpoint in found.endpoints}
+    urls = {endpoint.target.base_url.rstrip("/") for endpoint in found.endpoints if endpoint.target}
+    more = (point for point in local if point.name not in named and point.target and point.target.base_url not in urls)
+    return Configured((*found.endpoints, *more, OFFLINE_ENDPOINT), found.notices)

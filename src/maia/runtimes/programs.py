@@ -26,7 +26,8 @@ class Program:
 
     `home_vars` name its folders; `set_vars` keep it quiet (no update, no telemetry, nothing downloaded) and make it
     ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
-    `provider_var` names whose key that is, where the key's variable is the program's own.
+    `provider_var` names whose key that is, where the key's variable is the program's own. `models` are names of models
+    that it takes in every version.
     `ask_mode` is the mode of its session in which it asks before it acts, where another one is its default. `tools`
     are names of its tools that the common table does not know. `title_is_command` says that the title of a shell call
     is the whole command. `logins` are files in its home that show that somebody signed in. `asks` False: it cannot
@@ -46,6 +47,7 @@ class Program:
     pass_vars: tuple[str, ...] = ()
     provider_var: str = ""
     model_var: str = ""
+    models: tuple[str, ...] = ()
     ask_mode: str = ""
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     title_is_command: bool = False
@@ -82,6 +84,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         set_vars=_CLAUDE_QUIET,
         key_vars=_CLAUDE_KEYS,
         pass_vars=_CLAUDE_PASS,
+        models=("sonnet", "opus", "haiku"),
         logins=(".claude/.credentials.json",),
         install="npm install -g @anthropic-ai/claude-code",
     ),
@@ -236,6 +239,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         key_vars=_CLAUDE_KEYS,
         pass_vars=_CLAUDE_PASS,
         ask_mode="default",
+        models=("sonnet", "opus", "haiku"),
         logins=(".claude/.credentials.json",),
         install="npm install -g @zed-industries/claude-agent-acp",
     ),

@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import failures, pages
-from maia.web.api import approvals, conversations, privacy, session
+from maia.web import failures, pages, providers
+from maia.web.api import approvals, conversations, models, privacy, routing, session
 from maia.web.assets import assets
 from maia.web.auth import signed_in
 from maia.web.desk import Desk, desk_of
@@ -54,9 +54,16 @@ def make_app(desk: Desk) -> ASGIApp:
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
     private = [Depends(signed_in)]
-    for router in (conversations.router, approvals.router, privacy.router, session.router):
+    for router in (
+        conversations.router,
+        approvals.router,
+        privacy.router,
+        models.router,
+        routing.router,
+        session.router,
+    ):
         app.include_router(router, prefix=API, dependencies=private)
-    for router in (pages.router, approvals_page.router):
+    for router in (pages.router, approvals_page.router, providers.router):
         app.include_router(router, dependencies=private)
 
     @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
 from maia.web.auth import AtDesk, SignedIn
-from maia.web.pages import page
+from maia.web.frame import page_of
 from maia.workspace.approvals import may_decide
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -38,7 +38,7 @@ async def _draw(desk: AtDesk, person: SignedIn, show: str, chosen_id: str | None
     rows = waiting if show == "waiting" else decided
     if chosen is None and rows:
         chosen = rows[0]
-    return await page(
+    return await page_of(
         desk,
         person,
         "approvals.html",

@@ -20,15 +20,20 @@ from maia.web.strangers import error_page, stranger
 from maia.workspace.problems import (
     AlreadyDecided,
     Busy,
+    Coded,
+    DiscoveryFailed,
     FolderRefused,
     ListRefused,
     ModelUnavailable,
     NotAllowed,
+    NotThere,
     NotYours,
     PolicyRefused,
     PrivacyBlocked,
     StorageError,
     TooManyTries,
+    TrialFailed,
+    Unfit,
     Unusable,
     WrongSignIn,
 )
@@ -44,6 +49,10 @@ _STATUS: Mapping[type[MaiaError], int] = {
     ModelUnavailable: 409,
     PolicyRefused: 400,
     PrivacyBlocked: 422,
+    Unfit: 400,
+    NotThere: 404,
+    DiscoveryFailed: 502,
+    TrialFailed: 502,
     WrongSignIn: 401,
     TooManyTries: 429,
 }
@@ -71,15 +80,15 @@ def code_of(error: MaiaError) -> str:
     """Its machine code: the last part of its key, unless it has one of its own."""
     if isinstance(error, FolderRefused):
         return error.refusal.code
-    return (
-        error.code
-        if isinstance(error, (ModelUnavailable, PolicyRefused, PrivacyBlocked))
-        else error.key.rpartition(".")[2]
-    )
+    if isinstance(error, (Coded, PolicyRefused, PrivacyBlocked)):
+        return error.code
+    return error.key.rpartition(".")[2]
 
 
 def _more(request: Request, error: MaiaError) -> JsonObject:
     """What stands beside code and words: which folder and what was found in it (R-2.337), or what may be sent."""
+    if isinstance(error, Coded):
+        return error.more
     if isinstance(error, PrivacyBlocked):
         return {"types": error.types, "maskedContent": error.masked}
     if isinstance(error, PolicyRefused):

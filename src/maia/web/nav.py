@@ -15,4 +15,8 @@ class Entry:
     href: str
 
 
-NAV: Final = (Entry("web.nav.home", "home", "/"), Entry("approvals.nav", "hand", "/approvals"))
+NAV: Final = (
+    Entry("web.nav.home", "home", "/"),
+    Entry("approvals.nav", "hand", "/approvals"),
+    Entry("provider.title", "plug", "/providers"),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Query
@@ -10,14 +10,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
-from maia.web.auth import AtDesk, Owned, Person, SignedIn, owned
+from maia.web.auth import AtDesk, Owned, SignedIn, owned
 from maia.web.cookies import set_cookie
-from maia.web.desk import Desk
 from maia.web.failures import status_of
+from maia.web.frame import RECENT, page_of, reader_of
 from maia.web.live import pieces
-from maia.web.nav import NAV
-from maia.web.render import Reader
-from maia.web.strangers import NO_STORE, Look, stranger, stranger_page
+from maia.web.picker import effort_field, picker_of
+from maia.web.strangers import NO_STORE, stranger, stranger_page
 from maia.web.stream import streamed
 from maia.web.view import fold
 from maia.workspace.approvals import may_decide
@@ -25,26 +24,7 @@ from maia.workspace.records import ConversationRow
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-RECENT, TURNS = 12, 25
-
-
-def _look(person: Person) -> Look:
-    given = person.user.preferences
-    return Look(str(given.get("theme", "")), str(given.get("density", "")))
-
-
-def _reader(person: Person) -> Reader:
-    return Reader(person.say, person.lang, person.zone)
-
-
-async def page(desk: Desk, person: Person, template: str, here: str, **values: Any) -> Response:
-    """A page of somebody who is signed in; `here` is its line in the navigation."""
-    recent = await desk.workspace.conversations(person.user, RECENT)
-    counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
-    html = _reader(person).draw(
-        template, person=person, look=_look(person), nav=NAV, counts=counts, recent=recent, here=here, **values
-    )
-    return HTMLResponse(html, headers=NO_STORE)
+TURNS = 25
 
 
 @router.get("/")
@@ -52,7 +32,7 @@ async def home(desk: AtDesk, person: SignedIn) -> Response:
     """What goes on, and a place to begin something."""
     recent = await desk.workspace.conversations(person.user, RECENT)
     running = sum(row.status == "running" for row in recent)
-    return await page(desk, person, "home.html", "/", running=running)
+    return await page_of(desk, person, "home.html", "/", running=running)
 
 
 @router.get("/conversations/{conversation_id}")
@@ -62,7 +42,9 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
     cursor = shown.logged[-1].seq if shown.logged else shown.row.last_seq
     turns = [each.view() for each in fold(shown.logged)]
     here = f"/conversations/{row.id}"
-    return await page(
+    catalogue = await desk.workspace.models.known()
+    answering = await desk.workspace.answering(shown.row)
+    return await page_of(
         desk,
         person,
         "conversation.html",
@@ -72,6 +54,8 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         earlier=shown.earlier,
         cursor=cursor,
         may_decide=may_decide(person.user),
+        picker=picker_of(answering, catalogue, person.say),
+        effort=effort_field(answering, person.say),
     )
 
 
@@ -80,7 +64,9 @@ async def earlier_turns(desk: AtDesk, person: SignedIn, row: Owned, before: Anno
     """The turns before those that a page shows."""
     shown = await desk.workspace.page(row, TURNS, before)
     turns = [each.view() for each in fold(shown.logged)]
-    html = _reader(person).draw("earlier.html", row=row, turns=turns, earlier=shown.earlier, author=person.user.name)
+    html = reader_of(desk, person).draw(
+        "earlier.html", row=row, turns=turns, earlier=shown.earlier, author=person.user.name
+    )
     return HTMLResponse(html, headers=NO_STORE)
 
 
@@ -101,7 +87,7 @@ async def stream(
     """What changes on a conversation's page, as it changes."""
     last = request.headers.get("last-event-id", "")
     reached = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
-    return streamed(pieces(desk, person, _reader(person), row, reached))
+    return streamed(pieces(desk, person, reader_of(desk, person), row, reached))
 
 
 # Signing in ----------------------------------------------------------------------------------------------------------

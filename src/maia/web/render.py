@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -94,11 +94,12 @@ def hue(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom something is drawn: words, clock, and what stands in every template."""
+    """For whom something is drawn: words, clock, names of providers, and what stands in every template."""
 
     say: Catalogue
     lang: Lang
     zone: str = ""
+    name_of: Callable[[str], str] = str
 
     def draw(self, template: str, /, **values: Any) -> str:
         """A whole template."""
@@ -110,4 +111,4 @@ class Reader:
 
     def _shared(self) -> dict[str, Any]:
         clock = Clock(datetime.now(zone_of(self.zone)), self.say, self.lang)
-        return {"t": self.say, "lang": self.lang, "clock": clock, "speak": Speaker(self.say, self.lang)}
+        return {"t": self.say, "lang": self.lang, "clock": clock, "speak": Speaker(self.say, self.lang, self.name_of)}

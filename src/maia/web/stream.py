@@ -52,7 +52,8 @@ async def _frames_of(desk: Desk, row: ConversationRow, logged: Logged) -> list[s
     body = {"seq": logged.seq, "at": moment(logged.at), "turn": logged.turn, "event": to_json(event)}
     out = [frame(_json(body), seq=logged.seq)]
     if isinstance(event, TurnStarted):
-        binding = {"turn": logged.turn, "providerId": event.provider, "modelId": event.model}
+        why = to_json(event.why)
+        binding = {"turn": logged.turn, "providerId": event.provider, "modelId": event.model, "why": why}
         out.append(frame(_json(binding), event="binding"))
     if isinstance(event, TurnEnded) and (answer := await desk.workspace.answer(row, logged.turn)) is not None:
         done = {"turn": logged.turn, "messageId": answer.id, "turnMeta": answer.turn_meta}

@@ -28,7 +28,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Block, JsonObject, Reason, TextPart, ToolCallPart
+from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Reason, TextPart, ToolCallPart
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -123,6 +123,7 @@ class TurnView:
     ended: TurnEnded | None = None
     model: str = ""
     provider: str = ""
+    why: BoundWhy | None = None
     at: int = 0
 
     @property
@@ -160,7 +161,9 @@ class TurnFold:
         event = logged.event
         match event:
             case TurnStarted():
-                self._set(model=event.model, provider=event.provider, at=logged.at, working=Working("asking"))
+                self._set(
+                    model=event.model, provider=event.provider, why=event.why, at=logged.at, working=Working("asking")
+                )
             case UserSaid():
                 self._set(said=Said(event.text, logged.at, event.attachments))
             case Notice():

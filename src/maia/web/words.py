@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,8 @@ from maia.core.text import visible
 from maia.core.types import Failure, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds
 from maia.web.names import common_name
-from maia.web.view import Call, CallState, Working
+from maia.web.picker import answered, chip
+from maia.web.view import Call, CallState, TurnView, Working
 from maia.workspace.records import ApprovalRow, ApprovalStatus, Status
 
 
@@ -84,6 +85,19 @@ class Speaker:
 
     say: Say
     lang: str
+    name_of: Callable[[str], str] = str
+
+    def provider(self, provider_id: str) -> str:
+        """The one name of a provider (R-2.028)."""
+        return self.name_of(provider_id)
+
+    def answered(self, view: TurnView, ended: TurnEnded) -> str:
+        """By whom, why, and which fallback applied."""
+        return answered(self.provider(ended.provider), ended.model, view.why, self.say)
+
+    def chip(self, view: TurnView, ended: TurnEnded) -> tuple[str, str] | None:
+        """How deep it thought, and who asked for that."""
+        return chip(view.why, ended.model, self.say)
 
     def count(self, value: int) -> str:
         return number(value, self.lang)
@@ -141,7 +155,7 @@ class Speaker:
         """The sentence beside the turning ring: it names what it waits for (principle 5)."""
         match working.key:
             case "asking":
-                return self.say("web.working.asking", provider=provider)
+                return self.say("web.working.asking", provider=self.provider(provider))
             case "thinking":
                 return self.say("web.working.thinking", n=working.n)
             case "writing":
@@ -152,7 +166,7 @@ class Speaker:
                 done, of = self.count(working.n), self.count(working.of)
                 return self.say("web.working.tools", done=done, of=of, tool=common_name(working.what))
             case "retry":
-                return self.say("web.working.retry", n=working.n, provider=provider)
+                return self.say("web.working.retry", n=working.n, provider=self.provider(provider))
 
     def arguments(self, call: Call) -> str:
         """The call on one line."""
@@ -166,7 +180,7 @@ class Speaker:
         key = f"web.error.{failure.kind}"
         if failure.code in ("server_stopped", "storage", "defect"):
             key = f"web.error.{failure.code}"
-        values: dict[str, Any] = {"provider": ended.provider, "model": ended.model}
+        values: dict[str, Any] = {"provider": self.provider(ended.provider), "model": ended.model}
         remedy = f"{key}.fix"
         return Trouble(
             self.say(key, **values),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from maia.core.ports import Hands, Say
 from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.turn import Price
 from maia.privacy.destination import Destination
+from maia.workspace.catalogue import Pair
 from maia.workspace.folders import Room
 
 
@@ -18,7 +19,8 @@ class WorkBench:
     """The parts of one conversation; an `engine.answering.Bench`. `configure` reads settings and rules again.
 
     `seen` hears (session, path, digest) of each file that the model knows from earlier turns. `destination` says
-    where a message to a model goes.
+    where a message to a model goes. `open` reaches one model of one provider for one turn; it raises `MaiaError` where
+    that is not there.
     """
 
     launch: Path
@@ -29,6 +31,7 @@ class WorkBench:
     configure: Callable[[], Config]
     seen: Callable[[str, str, str], None]
     destination: Callable[[Bound], Destination]
+    open: Callable[[Pair], Awaitable[Bound]]
 
 
 OpenBench = Callable[[Room, str], WorkBench]

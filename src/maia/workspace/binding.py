@@ -1,42 +1,154 @@
-"""Which model answers a conversation: the one it keeps, else today's default, which it keeps from then on (R-2.033)."""
+"""Which model answers a conversation's next message, and why: pure decisions over a catalogue (R-2.041–R-2.068)."""
 
 from __future__ import annotations
 
-from maia.core.errors import MaiaError, NotConfigured
-from maia.database.conversations import ConversationRow
-from maia.engine.setup import Bound, Models
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.problems import ModelUnavailable
 
-BUILT_IN = "offline"
+Binding: TypeAlias = Literal["pinned", "auto", "inherit"]
+Reason: TypeAlias = Literal["pinned", "colleague", "delegating", "auto", "default"]
+"""Why a model answers, the complete set (R-2.035)."""
+Note: TypeAlias = Literal[
+    "", "agent-binding-unavailable", "conversation-binding-unavailable", "auto-routing-off", "auto-routing-no-tier"
+]
+"""Which fallback applies (R-2.036)."""
 
 
-async def bound_to(row: ConversationRow, models: Models, default: str | None) -> Bound:
-    """The model for the next message. `default` is the model that the server was started with, if any.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a conversation says of who answers it. `by_person`: a person chose `pair`, so nothing replaces it.
 
-    Raises `ModelUnavailable`: a model that was kept is never swapped for another (R-2.051).
+    `colleague` is the model of its colleague, `delegating` the one that the delegating turn really ran on.
     """
-    if row.provider_id and row.model_id:
-        return await _kept(models, row.provider_id, row.model_id)
-    try:
-        if default is not None:
-            return await models.bind(default, "option")
-        found = await models.start("")
-    except NotConfigured:
-        found = await models.bind(BUILT_IN, "default")
-    except MaiaError as error:
-        raise ModelUnavailable("model_binding_unavailable", error.key, **error.values) from error
-    if found is None:
-        raise ModelUnavailable("no_model_configured", "workspace.no_model")
-    return found
+
+    binding: Binding = "pinned"
+    pair: Pair | None = None
+    by_person: bool = False
+    colleague: Pair | None = None
+    delegating: Pair | None = None
 
 
-async def _kept(models: Models, provider: str, model: str) -> Bound:
-    try:
-        found = await models.start(f"{provider}/{model}")
-    except NotConfigured:
-        found = await models.bind(BUILT_IN, "resumed") if model == BUILT_IN else None
-    except MaiaError:
-        found = None
-    if found is None or (found.provider, found.model) != (provider, model):
-        raise ModelUnavailable("model_binding_unavailable", "workspace.model_gone", provider=provider, model=model)
-    return found
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """The model that answers. `tier` is the routing tier that chose it, if one did."""
+
+    pair: Pair
+    reason: Reason
+    note: Note = ""
+    tier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """Why no model answers: a code of the interface, and the model that is missing, if one was meant."""
+
+    code: Literal["model_binding_unavailable", "no_model_configured"]
+    pair: Pair | None = None
+    word: str = ""
+
+
+def answerer(
+    wanted: Wanted, catalogue: Catalogue, *, tier: str = "standard", override: Pair | None = None
+) -> Answerer | Nobody:
+    """Who answers the next message. `tier` is what its words were taken for, `override` the pair of this turn alone."""
+    if override is not None:
+        return Answerer(override, "pinned") if catalogue.is_available(override) else _missing(override)
+    match wanted.binding:
+        case "pinned":
+            return _saved(wanted, catalogue)
+        case "auto":
+            return _routed(wanted, catalogue, tier)
+        case "inherit":
+            return _inherited(wanted, catalogue)
+
+
+def _saved(wanted: Wanted, catalogue: Catalogue, note: Note = "") -> Answerer | Nobody:
+    """The conversation's own model, else the default one: never in the place of one that a person chose."""
+    pair = wanted.pair
+    if pair is not None and catalogue.is_available(pair):
+        return Answerer(pair, "pinned", note)
+    if pair is not None and wanted.by_person:
+        return _missing(pair)
+    if (default := catalogue.install_default()) is not None:
+        return Answerer(default, "default", note or ("conversation-binding-unavailable" if pair else ""))
+    if pair is not None:
+        return _missing(pair)
+    if catalogue.started_with is not None:
+        return Nobody("model_binding_unavailable", word=catalogue.started_with)
+    return Nobody("no_model_configured")
+
+
+def _routed(wanted: Wanted, catalogue: Catalogue, tier: str) -> Answerer | Nobody:
+    """Automatic routing, where it is allowed and has a tier; else the saved model, and it says so (R-2.053)."""
+    if not catalogue.auto_allowed:
+        return _saved(wanted, catalogue, "auto-routing-off")
+    for name in dict.fromkeys((tier, "standard")):
+        if (pair := catalogue.tier_model(name)) is not None:
+            return Answerer(pair, "auto", tier=name)
+    return _saved(wanted, catalogue, "auto-routing-no-tier")
+
+
+def _inherited(wanted: Wanted, catalogue: Catalogue) -> Answerer | Nobody:
+    """The colleague's model, else the delegating turn's, else the conversation's own or the default (R-2.047)."""
+    if catalogue.is_available(wanted.colleague) and wanted.colleague is not None:
+        return Answerer(wanted.colleague, "colleague")
+    if wanted.colleague is not None:
+        return _noted(_saved(wanted, catalogue, "agent-binding-unavailable"), wanted.colleague)
+    if wanted.delegating is None:
+        return _saved(wanted, catalogue)
+    if catalogue.is_available(wanted.delegating):
+        return Answerer(wanted.delegating, "delegating")
+    return _noted(_saved(wanted, catalogue, "conversation-binding-unavailable"), wanted.delegating)
+
+
+def _noted(found: Answerer | Nobody, meant: Pair) -> Answerer | Nobody:
+    """Without any model, what was meant is what is missing (R-2.060)."""
+    return found if isinstance(found, Answerer) or found.pair is not None else _missing(meant)
+
+
+def _missing(pair: Pair) -> Nobody:
+    return Nobody("model_binding_unavailable", pair)
+
+
+def refusal(nobody: Nobody, catalogue: Catalogue) -> ModelUnavailable:
+    """The error with the exact words of R-2.056 or R-2.061."""
+    if nobody.pair is not None:
+        values = {"provider": catalogue.name_of(nobody.pair.provider), "model": nobody.pair.model}
+        return ModelUnavailable(nobody.code, "binding.unavailable", **values)
+    if nobody.word:
+        return ModelUnavailable(nobody.code, "binding.no_such_model", model=nobody.word)
+    return ModelUnavailable(nobody.code, "binding.no_model")
+
+
+# Automatic routing ----------------------------------------------------------------------------------------------------
+
+_CODE = (
+    "```", "code", "bug", "refactor", "stack trace", "traceback", "compile", "unit test", "pytest", "regex", "sql",
+    "script", "function", "fonction", "classe", "commit", "diff", "débog", "debug", "implement", "implémente",
+)  # fmt: skip
+_COMPLEX = (
+    "analyse", "analyze", "architecture", "compare", "strategy", "stratégie", "plan ", "step by step",
+    "étape par étape", "in depth", "en détail", "prove", "démontre", "research", "recherche approfondie", "trade-off",
+)  # fmt: skip
+_SHORT, _LONG = 80, 1_200
+
+
+def tier_for(message: str, catalogue: Catalogue) -> str:
+    """The tier for a message, by its words alone (N-04.05); none is chosen where all name one model (N-04.04)."""
+    routed = ("quick", "standard", "complex", "code")
+    if len({pair for name in routed if (pair := catalogue.tier_model(name)) is not None}) <= 1:
+        return "standard"
+    low = message[:_LONG].casefold()
+    if _holds(low, _CODE):
+        return "code"
+    if _holds(low, _COMPLEX) or len(message) > _LONG:
+        return "complex"
+    return "quick" if len(message.strip()) <= _SHORT else "standard"
+
+
+def _holds(low: str, words: Sequence[str]) -> bool:
+    return any(word in low for word in words)

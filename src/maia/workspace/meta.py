@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maia.core.codec import to_json
-from maia.core.events import Answered, Event, Notice, TurnEnded
-from maia.core.types import AssistantMessage, JsonObject, ReasoningPart, TextPart
+from maia.core.events import Answered, Event, Notice, TurnEnded, TurnStarted
+from maia.core.types import AssistantMessage, BoundWhy, JsonObject, ReasoningPart, TextPart
 from maia.database.messages import Ending
 
 
@@ -18,6 +18,7 @@ class TurnSums:
 
     texts: list[str] = field(default_factory=list[str])
     notices: list[Notice] = field(default_factory=list[Notice])
+    why: BoundWhy | None = None
 
     def take(self, event: Event) -> None:
         match event:
@@ -27,6 +28,8 @@ class TurnSums:
                     self.texts.append(text)
             case Notice():
                 self.notices.append(event)
+            case TurnStarted():
+                self.why = event.why
             case _:
                 pass
 
@@ -42,11 +45,11 @@ class TurnSums:
             tokens_out=None if usage is None else usage.output,
             cost_usd=ended.cost.usd,
             cost_source=ended.cost.source,
-            turn_meta=turn_meta(ended, self.notices),
+            turn_meta=turn_meta(ended, self.notices, self.why),
         )
 
 
-def turn_meta(ended: TurnEnded, notices: Sequence[Notice]) -> JsonObject:
+def turn_meta(ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None = None) -> JsonObject:
     """The object `turnMeta`. `tokens` is null where nothing was reported; `cost.usd` is null where it is unknown."""
     failure = ended.failure
     error: dict[str, Any] | None = None
@@ -62,6 +65,7 @@ def turn_meta(ended: TurnEnded, notices: Sequence[Notice]) -> JsonObject:
         "approvals": ended.approvals,
         "provider": ended.provider,
         "model": ended.model,
+        "why": to_json(why),
         "notices": [to_json(notice) for notice in notices],
         "error": error,
         "seconds": ended.duration,

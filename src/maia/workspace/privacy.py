@@ -17,6 +17,7 @@ from maia.database.database import Database
 from maia.database.users import User
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
+from maia.privacy.destination import AUTO
 from maia.privacy.mask import Masker
 from maia.privacy.message import MASKED, REFUSED, mask_blocked, types_of
 from maia.privacy.policy import InvalidPolicy, Policy, read_policy
@@ -113,8 +114,11 @@ class Privacy:
         submission: Submission,
         *,
         masked: bool,
+        is_auto: bool = False,
     ) -> Passed:
         """Judge a new message by the model that it will run on; with `masked` blocked values are replaced first.
+
+        `is_auto`: that model was chosen for this message, which always counts as elsewhere (R-2.272).
 
         Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
         """
@@ -125,7 +129,7 @@ class Privacy:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)
             submission, types = replace(submission, text=replaced.text), types_of(replaced)
         try:
-            await asyncio.to_thread(masking.screen, submission.text, bench.destination(bound))
+            await asyncio.to_thread(masking.screen, submission.text, AUTO if is_auto else bench.destination(bound))
         except MessageRefused as problem:
             refused = problem.refused
             await self._note(REFUSED, user_id, conversation_id, refused.noted())

@@ -7,21 +7,26 @@ from collections.abc import Sequence
 from sqlalchemy.exc import SQLAlchemyError
 
 from maia.core.errors import MaiaError
-from maia.core.types import Reason
+from maia.core.types import JsonObject, Reason
 from maia.folders.lists import ListRefused
 from maia.folders.refusals import FolderRefused
 
 __all__ = [
     "Busy",
+    "Coded",
+    "DiscoveryFailed",
     "FolderRefused",
     "ListRefused",
     "ModelUnavailable",
     "NotAllowed",
+    "NotThere",
     "NotYours",
     "PolicyRefused",
     "PrivacyBlocked",
     "StorageError",
     "TooManyTries",
+    "TrialFailed",
+    "Unfit",
     "Unusable",
     "WrongSignIn",
 ]
@@ -50,12 +55,35 @@ class AlreadyDecided(MaiaError):
     """Somebody else decided before (R-2.241)."""
 
 
-class ModelUnavailable(MaiaError):
-    """No model can answer: `model_binding_unavailable` or `no_model_configured` (R-2.055, R-2.061)."""
+class NotThere(MaiaError):
+    """There is no such provider, model or tier."""
+
+
+class Coded(MaiaError):
+    """A refusal with a code of its own and, for machines, `more` beside it."""
+
+    more: JsonObject
 
     def __init__(self, code: str, key: str, **values: object) -> None:
         super().__init__(key, **values)
         self.code = code
+        self.more = {}
+
+
+class ModelUnavailable(Coded):
+    """No model can answer: `model_binding_unavailable` or `no_model_configured` (R-2.055, R-2.061)."""
+
+
+class Unfit(Coded):
+    """What was asked for cannot be set: a model that is off, a level that a model does not have (R-2.075, R-2.154)."""
+
+
+class DiscoveryFailed(Coded):
+    """The list of models could not be had, or was empty; nothing was changed (N-01.10)."""
+
+
+class TrialFailed(Coded):
+    """A call that a person asked for did not end well."""
 
 
 class PrivacyBlocked(MaiaError):

@@ -5,6 +5,7 @@ from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
 from maia.database.folders import FolderRow
 from maia.database.messages import MessageRow
+from maia.database.providers import ModelRow, ProviderRow
 from maia.database.users import User
 from maia.folders.lists import Folder
 
@@ -16,6 +17,8 @@ __all__ = [
     "FolderRow",
     "Logged",
     "MessageRow",
+    "ModelRow",
+    "ProviderRow",
     "Status",
     "User",
 ]

@@ -30,6 +30,7 @@ from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
+from maia.workspace.choosing import Chosen
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
 
@@ -44,10 +45,11 @@ class RunningTurn:
     conversation: str
     number: int
     bench: WorkBench
-    bound: Bound
+    chosen: Chosen
     transcript: Transcript
     log: TurnLog
     why_stopped: Callable[[], Failure | None]
+    bound: Bound
     masking: Masking
     queue: Queue
     notices: tuple[Notice, ...] = ()
@@ -80,25 +82,31 @@ class RunningTurn:
 
     async def _answer(self, said: UserSaid) -> None:
         config = await asyncio.to_thread(self.bench.configure)
-        config = replace(config, tools=self.masking.tools(config.tools))
+        config = replace(config, tools=self.masking.tools(config.tools), effort=self.chosen.why.effort)
         for notice in self.notices:
             self.emit(notice)
-        await Answering(
-            bench=self.bench,
-            config=config,
-            bound=self.bound,
-            transcript=self.transcript,
-            approvals=self.approvals,
-            cut=SilentCut(),
-            session=lambda: self.conversation,
-            thread=0,
-            emit=self.emit,
-        ).run(said)
+        try:
+            await Answering(
+                bench=self.bench,
+                config=config,
+                bound=self.bound,
+                transcript=self.transcript,
+                approvals=self.approvals,
+                cut=SilentCut(),
+                session=lambda: self.conversation,
+                thread=0,
+                emit=self.emit,
+            ).run(said)
+        finally:
+            if self.bound.runtime is not None:
+                await self.bound.runtime.aclose()  # a program keeps no session of its own (R-2.067)
 
     def emit(self, event: Event) -> None:
         """Every event of the turn passes here once."""
-        if isinstance(event, TurnEnded):
-            event = self._honest(event)
+        if isinstance(event, TurnStarted):
+            event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why)
+        elif isinstance(event, TurnEnded):
+            event = replace(self._honest(event), provider=self._provider(event))
         self._state = type(event).__name__ if isinstance(event, (TurnStarted, TurnEnded)) else self._state
         self.transcript.apply(event)
         self.sums.take(event)
@@ -133,6 +141,11 @@ class RunningTurn:
             self._tickets.add(settled.ticket)
         self.approvals.answer(question.approval_id, Answer("no"), "queue" if settled.ticket else "headless")
 
+    def _provider(self, ended: TurnEnded) -> str:
+        """The provider under the one name that it has here; another one only where another model really answered."""
+        mine = self.chosen.pair.provider
+        return mine if mine.startswith(ended.provider) else ended.provider
+
     def _honest(self, ended: TurnEnded) -> TurnEnded:
         """Only who was stopped by a person was stopped; who waits for a person has not finished (R-2.206)."""
         ended = replace(ended, approvals=len(self._tickets))
@@ -157,9 +170,9 @@ class RunningTurn:
         if self.is_over:
             return
         if not self._state:
-            self.emit(TurnStarted(self.number, self.bound.model, self.bound.provider))
+            self.emit(TurnStarted(self.number, self.chosen.pair.model, self.chosen.pair.provider))
             self.emit(said)
         outcome = "stopped" if failure.kind == "cancelled" else "failed"
         known = None if outcome == "stopped" else failure
-        model, provider = self.bound.model, self.bound.provider
+        provider, model = self.chosen.pair
         self.emit(TurnEnded(outcome, "unknown", "", None, Cost(), model, provider, 0, 0, 0, failure=known))

@@ -7,22 +7,26 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
+from maia.core.errors import MaiaError
 from maia.core.events import SessionRenamed
 from maia.core.types import Failure, Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import events_of_turns
+from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import OpenBench, WorkBench
-from maia.workspace.binding import bound_to
+from maia.workspace.catalogue import Pair
+from maia.workspace.choosing import chosen_for
 from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.privacy import Privacy
-from maia.workspace.problems import Busy, Unusable
+from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
+from maia.workspace.shelf import Shelf
 from maia.workspace.titles import excerpt
 
 LONGEST_MESSAGE = 400_000
@@ -57,7 +61,7 @@ class Turns:
         log: Log,
         folders: WorkFolders,
         open_bench: OpenBench,
-        default_model: str | None,
+        models: Shelf,
         privacy: Privacy,
     ) -> None:
         self._database = database
@@ -65,7 +69,7 @@ class Turns:
         self._folders = folders
         self._privacy = privacy
         self._open_bench = open_bench
-        self._default_model = default_model
+        self._models = models
         self._running: dict[str, _Running] = {}
         self._benches: dict[str, tuple[Room, WorkBench]] = {}
         self._closing = False
@@ -74,7 +78,13 @@ class Turns:
     # What doors call
 
     async def submit(
-        self, row: ConversationRow, author_id: str, submission: Submission, *, masked: bool = False
+        self,
+        row: ConversationRow,
+        author_id: str,
+        submission: Submission,
+        override: Pair | None = None,
+        *,
+        masked: bool = False,
     ) -> Begun:
         """Store a person's message and begin to answer it; returns as soon as it is stored.
 
@@ -89,7 +99,7 @@ class Turns:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running()
         try:
-            return await self._begin(row, author_id, submission, running, masked=masked)
+            return await self._begin(row, author_id, submission, running, override, masked=masked)
         except BaseException:
             self._over(row.id, running)
             raise
@@ -118,12 +128,21 @@ class Turns:
     # Inside
 
     async def _begin(
-        self, row: ConversationRow, author_id: str, submission: Submission, running: _Running, *, masked: bool
+        self,
+        row: ConversationRow,
+        author_id: str,
+        submission: Submission,
+        running: _Running,
+        override: Pair | None,
+        *,
+        masked: bool,
     ) -> Begun:
+        chosen = chosen_for(row, await self._models.known(), submission.text, override)
         room = await self._folders.room(row)
         bench = await self._bench(row, room)
-        bound = await bound_to(row, bench.models, self._default_model)
-        passed = await self._privacy.passed(bench, bound, row.id, author_id, submission, masked=masked)
+        bound = await _opened(bench, chosen.pair)
+        is_auto = chosen.why.reason == "auto"
+        passed = await self._privacy.passed(bench, bound, row.id, author_id, submission, masked=masked, is_auto=is_auto)
         submission, bound = passed.submission, passed.bound
         transcript = await self._transcript(row, bench)
         title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
@@ -131,8 +150,8 @@ class Turns:
         def store(connection: Connection) -> Begun:
             turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
             passed.along(connection)
-            if not row.model_id:
-                conversations.pin_model(connection, row.id, bound.provider, bound.model)
+            if chosen.is_kept:
+                conversations.pin_model(connection, row.id, *chosen.pair)
             if title:
                 conversations.set_title(connection, row.id, title, "message")
             return Begun(turn, answer)
@@ -142,19 +161,18 @@ class Turns:
         turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
         if title:
             turn_log.take(SessionRenamed(title))
-        chosen = bound.notices if row.model_id is None else ()  # what the choice has to say is said once
-        notices = (*chosen, *room.notices)
         turn = RunningTurn(
             conversation=row.id,
             number=begun.turn,
             bench=bench,
-            bound=bound,
+            chosen=chosen,
             transcript=transcript,
             log=turn_log,
             why_stopped=lambda: self._why(running),
+            bound=bound,
             masking=passed.masking,
             queue=self.queue,
-            notices=notices,
+            notices=room.notices,
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
@@ -217,6 +235,14 @@ def _cancel(running: _Running) -> None:
     running.stopped = True
     if running.task is not None:
         asyncio.get_running_loop().call_soon(running.task.cancel)
+
+
+async def _opened(bench: WorkBench, pair: Pair) -> Bound:
+    """The way to that model. Raises `ModelUnavailable` where there is none any more; nothing is stored then."""
+    try:
+        return await bench.open(pair)
+    except MaiaError as error:
+        raise ModelUnavailable("model_binding_unavailable", error.key, **error.values) from error
 
 
 def _check(submission: Submission) -> None:

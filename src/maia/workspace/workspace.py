@@ -24,12 +24,16 @@ from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
+from maia.workspace.catalogue import Pair
+from maia.workspace.choosing import Answering, Change, answering, changed_pin, first_pin
 from maia.workspace.feed import Feeds
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
+from maia.workspace.shelf import Shelf
+from maia.workspace.supply import Supply
 from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
 
@@ -57,7 +61,8 @@ class Workspace:
         location: Location,
         look: Callable[[], Safety],
         open_bench: OpenBench,
-        default_model: str | None = None,
+        supply: Supply,
+        started_with: str | None = None,
         masker: MaskerOf = Masker,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
@@ -67,9 +72,10 @@ class Workspace:
         self._database = Database(url)
         self._feeds = Feeds()
         self._log = Log(self._database, self._feeds)
+        self.models = Shelf(self._database, supply, started_with)
         self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
-        self._turns = Turns(self._database, self._log, self._folders, open_bench, default_model, self.privacy)
+        self._turns = Turns(self._database, self._log, self._folders, open_bench, self.models, self.privacy)
         self.accounts = Accounts(self._database)
         self.approvals = self._turns.queue
 
@@ -77,6 +83,7 @@ class Workspace:
 
     async def start(self) -> str:
         """End what an earlier server left open; the name of this installation, the same at every start."""
+        await self.models.start()
         for conversation_id in await self._database.read(conversations.running):
             await self._database.write(lambda c, each=conversation_id: recover(c, each))
         name = await self._database.read(lambda c: settings.setting(c, "installation"))
@@ -93,18 +100,25 @@ class Workspace:
     async def close(self) -> None:
         """End all turns, write the rest, close the database."""
         await self._turns.close()
+        await self.models.close()
         await asyncio.to_thread(self._database.close)
 
     # Conversations
 
-    async def create(self, user: User, title: str, lang: str, folders: Sequence[Folder] = ()) -> ConversationRow:
+    async def create(
+        self, user: User, title: str, lang: str, folders: Sequence[Folder] = (), start: Change | None = None
+    ) -> ConversationRow:
         """A new conversation of that person (R-2.005); without folders it gets a workspace of its own (R-2.347).
 
-        Raises `Unusable` for a title that is too long, `FolderRefused` and `ListRefused`: then none is made (R-2.336).
+        `start` says who answers. Raises `Unusable` for a title that is too long, `FolderRefused` and `ListRefused`,
+        `Unfit`: then none is made (R-2.336).
         """
         title = checked_title(title) if title.strip() else ""
         checked = await self._folders.checked(user.id, folders)
-        made = await self._database.write(lambda c: conversations.add_conversation(c, user.id, title, lang))
+        pin, effort = first_pin(start or Change(), await self.models.known())
+        made = await self._database.write(
+            lambda c: conversations.add_conversation(c, user.id, title, lang, pin, effort)
+        )
         if checked:
             await self._folders.keep(made, checked)
         else:
@@ -118,6 +132,20 @@ class Workspace:
     async def set_folders(self, row: ConversationRow, folders: Sequence[Folder]) -> None:
         """Another list of folders, from the next turn on. Raises `FolderRefused`, `ListRefused`: then none changes."""
         await self._folders.keep(row.id, await self._folders.checked(row.owner_id, folders))
+
+    async def choose(self, row: ConversationRow, change: Change) -> None:
+        """Another model, binding or level, from the next message on (R-2.074–R-2.076). Raises `Unfit`."""
+        pin, effort = changed_pin(row, change, await self.models.known())
+
+        def keep(connection: Connection) -> None:
+            conversations.set_pin(connection, row.id, pin)
+            conversations.set_effort(connection, row.id, effort)
+
+        await self._database.write(keep)
+
+    async def answering(self, row: ConversationRow) -> Answering:
+        """Who answers the next message of a conversation, and how deep (R-2.077)."""
+        return answering(row, await self.models.known())
 
     async def conversation(self, user: User, conversation_id: str) -> ConversationRow:
         """One conversation. Raises `NotYours`."""
@@ -161,9 +189,20 @@ class Workspace:
         """The last messages, oldest first."""
         return await self._database.read(lambda c: messages.messages_of(c, row.id, limit, before_turn))
 
-    async def submit(self, user: User, row: ConversationRow, submission: Submission, *, masked: bool = False) -> Begun:
-        """Send a message; the answer is written whoever looks on. Raises as `Turns.submit`."""
-        return await self._turns.submit(row, user.id, submission, masked=masked)
+    async def submit(
+        self,
+        user: User,
+        row: ConversationRow,
+        submission: Submission,
+        override: Pair | None = None,
+        *,
+        masked: bool = False,
+    ) -> Begun:
+        """Send a message; the answer is written whoever looks on. `override` answers this turn alone (R-2.068).
+
+        Raises as `Turns.submit`.
+        """
+        return await self._turns.submit(row, user.id, submission, override, masked=masked)
 
     def stop(self, row: ConversationRow) -> bool:
         """Stop the answer that is being written; False when there is none."""

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from maia.core.types import JsonObject, Submission
+from maia.web.api.bindings import binding_json, options_json
 from maia.web.api.shapes import (
     ChangedConversation,
     ListQuery,
@@ -40,7 +41,7 @@ async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[Li
 @router.post("", status_code=201)
 async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversation) -> JsonObject:
     """A new conversation. Without `folders` it works in a workspace of its own (R-2.347)."""
-    made = await desk.workspace.create(person.user, body.title, person.lang, folders_of(body.folders))
+    made = await desk.workspace.create(person.user, body.title, person.lang, folders_of(body.folders), body.start)
     return await _whole(desk, made)
 
 
@@ -48,16 +49,21 @@ async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversat
 async def get_conversation(desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1)] = None) -> JsonObject:
     """A conversation with its last messages, oldest first; `before` a turn for those before it."""
     found = await desk.workspace.messages(row, _MESSAGES, before)
-    return {**await _whole(desk, row), "messages": [message_json(message) for message in found]}
+    catalogue = await desk.workspace.models.known()
+    binding = binding_json(await desk.workspace.answering(row), catalogue)
+    whole = await _whole(desk, row)
+    return {**whole, **binding, "messages": [message_json(message) for message in found]}
 
 
 @router.patch("/{conversation_id}")
 async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: ChangedConversation) -> JsonObject:
-    """Another title; archived or opened again; another list of folders, all of them or none (R-2.346)."""
+    """Another title, model, binding or effort; archived or opened again; other folders, all or none (R-2.346)."""
     if body.folders is not None:
         await desk.workspace.set_folders(row, folders_of(body.folders))
     if body.title is not None:
         await desk.workspace.rename(row, body.title)
+    if (choice := body.choice) is not None:
+        await desk.workspace.choose(row, choice)
     if body.archived is not None:
         await desk.workspace.archive(row, archived=body.archived)
     return await _whole(desk, await desk.workspace.conversation(person.user, row.id))
@@ -70,8 +76,15 @@ async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMess
     One with protected data for a model elsewhere is refused with 422 `privacy_blocked`; `maskedContent` is what may be
     sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
     """
-    begun = await desk.workspace.submit(person.user, row, Submission(body.content), masked=body.privacy == "mask")
+    masked = body.privacy == "mask"
+    begun = await desk.workspace.submit(person.user, row, Submission(body.content), body.pair, masked=masked)
     return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
+
+
+@router.get("/{conversation_id}/effort-options")
+async def effort_options(desk: AtDesk, row: Owned) -> JsonObject:
+    """The levels that this conversation's model has, the stored one, and what Automatic stands for (N-02.07)."""
+    return options_json((await desk.workspace.answering(row)).options)
 
 
 @router.post("/{conversation_id}/stop", status_code=202)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from maia.core.types import JsonObject
 from maia.web.clock import moment
+from maia.workspace.binding import Binding
+from maia.workspace.catalogue import Pair
+from maia.workspace.choosing import Change
 from maia.workspace.records import ConversationRow, Folder, FolderRow, MessageRow
 from maia.workspace.titles import LONGEST_TITLE
 from maia.workspace.turns import LONGEST_MESSAGE
 
 Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Level = Annotated[str, StringConstraints(max_length=20)]
 
 
 class Body(BaseModel):
@@ -29,18 +34,56 @@ class FolderBody(Body):
     path: Annotated[str, StringConstraints(max_length=8000)]
 
 
+class _Named(Body):
+    """A model by both its names, or by none: one alone is an error (R-2.075, R-2.080)."""
+
+    provider_id: Name | None = Field(None, alias="providerId")
+    model_id: Name | None = Field(None, alias="modelId")
+
+    @model_validator(mode="after")
+    def both_or_none(self) -> Self:
+        if (self.provider_id is None) != (self.model_id is None):
+            raise ValueError("providerId and modelId are sent together")
+        return self
+
+    @property
+    def pair(self) -> Pair | None:
+        return Pair(self.provider_id, self.model_id) if self.provider_id and self.model_id else None
+
+
 class NewConversation(Body):
+    """A pair that is not complete, or not available, is left alone (R-2.069)."""
+
     title: Title = ""
     folders: list[FolderBody] = []
+    provider_id: Name | None = Field(None, alias="providerId")
+    model_id: Name | None = Field(None, alias="modelId")
+    model_binding: Binding | None = Field(None, alias="modelBinding")
+    effort: Level | None = None
+
+    @property
+    def start(self) -> Change:
+        pair = Pair(self.provider_id, self.model_id) if self.provider_id and self.model_id else None
+        return Change(self.model_binding, pair, self.effort, sets_effort=True)
 
 
-class ChangedConversation(Body):
+class ChangedConversation(_Named):
     title: Title | None = None
     archived: bool | None = None
     folders: list[FolderBody] | None = None
+    model_binding: Binding | None = Field(None, alias="modelBinding")
+    effort: Level | None = None
+
+    @property
+    def choice(self) -> Change | None:
+        """What is to be set of who answers, None where nothing is."""
+        sets_effort = "effort" in self.model_fields_set
+        if self.pair is None and self.model_binding is None and not sets_effort:
+            return None
+        return Change(self.model_binding, self.pair, self.effort, sets_effort=sets_effort)
 
 
-class NewMessage(Body):
+class NewMessage(_Named):
     content: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_MESSAGE)]
     privacy: Literal["mask"] | None = None
 

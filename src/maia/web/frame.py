@@ -1,0 +1,31 @@
+"""A whole page for somebody who is signed in: their words, their look, the navigation, what they did last."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import HTMLResponse, Response
+
+from maia.web.auth import Person
+from maia.web.desk import Desk
+from maia.web.nav import NAV
+from maia.web.render import Reader
+from maia.web.strangers import NO_STORE, Look
+
+RECENT: Final = 12
+
+
+def reader_of(desk: Desk, person: Person) -> Reader:
+    """For whom pages and pieces are drawn."""
+    return Reader(person.say, person.lang, person.zone, desk.workspace.models.name_of)
+
+
+async def page_of(desk: Desk, person: Person, template: str, here: str, **values: Any) -> Response:
+    """The page of a template; `here` is its place in the navigation."""
+    given = person.user.preferences
+    look = Look(str(given.get("theme", "")), str(given.get("density", "")))
+    recent = await desk.workspace.conversations(person.user, RECENT)
+    counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
+    shared = {"person": person, "look": look, "nav": NAV, "counts": counts, "recent": recent, "here": here}
+    html = reader_of(desk, person).draw(template, **shared, **values)
+    return HTMLResponse(html, headers=NO_STORE)

@@ -1,0 +1,163 @@
+// The model picker, the effort field and the page of providers: choose, search, ask the server, draw again.
+const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+const conversation = document.getElementById("stream")?.dataset.conversation;
+
+async function ask(method, url, body) {
+  const headers = { "X-CSRF-Token": csrf, Accept: "application/json", "Content-Type": "application/json" };
+  try {
+    const answer = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    return { ok: answer.ok, status: answer.status, data: await answer.json().catch(() => ({})) };
+  } catch {
+    return { ok: false, status: 0, data: {} };
+  }
+}
+
+/** Draw parts of this page again, as the server has them now. */
+async function redraw(url, ids) {
+  const answer = await fetch(url, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const id of ids) {
+    const [old, now] = [document.getElementById(id), fresh.getElementById(id)];
+    if (old && now) old.replaceWith(now);
+  }
+}
+
+// The picker and the field bar of a conversation ---------------------------------------------------------------------
+
+const bar = `/ui/conversations/${conversation}/bar`;
+
+async function choose(change) {
+  const answer = await ask("PATCH", `/api/v1/conversations/${conversation}`, change);
+  const place = document.getElementById("refusal");
+  place?.replaceChildren();
+  if (!answer.ok && place) {
+    const shown = document.getElementById("refusal-template").content.cloneNode(true);
+    shown.querySelector("b").textContent = answer.data.message ?? shown.querySelector("b").dataset.lost;
+    place.replaceChildren(shown);
+  }
+  await redraw(bar, ["picker", "fields"]);
+  document.querySelector("#picker > summary")?.focus();
+}
+
+function shownItems(picker) {
+  return [...picker.querySelectorAll(".menu-item:not([hidden])")].filter((item) => !item.closest("[hidden]"));
+}
+
+function search(picker, word) {
+  const words = word.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const item of picker.querySelectorAll("[data-find]")) {
+    item.hidden = !words.every((each) => item.dataset.find.includes(each));
+  }
+  for (const group of picker.querySelectorAll("[role=radiogroup][aria-labelledby]")) {
+    group.hidden = !group.querySelector(".menu-item:not([hidden])");
+  }
+  picker.querySelector("[data-nothing]").hidden = shownItems(picker).length > 1 || words.length === 0;
+}
+
+if (conversation) {
+  document.addEventListener("toggle", (event) => {
+    if (event.target.id === "picker" && event.target.open) event.target.querySelector("input").focus();
+  }, true);
+  document.addEventListener("input", (event) => {
+    const picker = event.target.closest("#picker");
+    if (picker) search(picker, event.target.value);
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-effort]")) choose({ effort: event.target.value || null });
+  });
+  document.addEventListener("click", (event) => {
+    const open = document.querySelector("#picker[open]");
+    if (open && !open.contains(event.target)) open.open = false;
+    const item = event.target.closest("[data-choose]");
+    if (item && item.getAttribute("aria-disabled") !== "true") choose(JSON.parse(item.dataset.choose));
+  });
+  document.addEventListener("keydown", (event) => {
+    const picker = event.target.closest?.("#picker[open]");
+    if (!picker) return;
+    const items = shownItems(picker);
+    const at = items.indexOf(document.activeElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+    if (event.key === "Escape") {
+      picker.open = false;
+      picker.querySelector("summary").focus();
+    } else if (event.key === "Enter" && event.target.matches("input")) {
+      items.find((item) => item.dataset.find)?.click();
+    } else if (to !== undefined && (event.key.startsWith("Arrow") || at >= 0)) {
+      items[Math.max(0, Math.min(to, items.length - 1))]?.focus();
+    } else return;
+    event.preventDefault();
+  });
+  // Who answers may change with each turn: the first one pins the default.
+  const top = document.querySelector(".topbar");
+  let shown = document.getElementById("status")?.textContent;
+  new MutationObserver(() => {
+    const now = document.getElementById("status")?.textContent;
+    if (now === shown || document.querySelector("#picker[open]")) return;
+    shown = now;
+    redraw(bar, ["picker", "fields"]);
+  }).observe(top, { childList: true, subtree: true, characterData: true });
+}
+
+// The page of providers -----------------------------------------------------------------------------------------------
+
+const page = document.getElementById("providers");
+if (page) {
+  const fill = (words, values) => words.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  const say = (place, words, tone) => {
+    const line = document.getElementById(place);
+    if (!line) return;
+    line.textContent = words;
+    line.dataset.tone = tone;
+  };
+  const act = async (button, body) => {
+    const { method, url, said, asking } = button.dataset;
+    button.disabled = true;
+    if (asking) say(said, asking, "muted");
+    const answer = await ask(method, url, body ?? (button.dataset.body ? JSON.parse(button.dataset.body) : undefined));
+    await redraw("/providers", ["providers"]);
+    if (!answer.ok) say(said, answer.data.message ?? document.body.dataset.lost ?? "", "danger");
+    else if (button.dataset.done) say(said, doneWords(button, answer.data), "success");
+  };
+  const doneWords = (button, data) => {
+    const { done, unchanged } = button.dataset;
+    if (!data.missing) return fill(done, { model: data.modelId, seconds: data.seconds, text: data.text });
+    if (!data.missing.length && !data.restored.length) return unchanged;
+    return fill(done, { missing: data.missing.join(", ") || "—", restored: data.restored.join(", ") || "—" });
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-url]");
+    if (button) act(button);
+  });
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (box.matches("[data-switch]")) act(box, { ...JSON.parse(box.dataset.body ?? "{}"), [box.dataset.switch]: box.checked });
+    if (box.closest("[data-tier]")) {
+      const row = box.closest("[data-tier]");
+      const value = (name) => row.querySelector(`[name=${name}]`).value;
+      const [first, second] = [value("primary"), value("fallback")].map((each) => (each ? JSON.parse(each) : [null, null]));
+      act(row, {
+        providerId: first[0], modelId: first[1], fallbackProviderId: second[0], fallbackModelId: second[1],
+        effort: value("effort") || null,
+      });
+    }
+  });
+  document.addEventListener("submit", async (event) => {
+    const form = event.target.closest("#key-form");
+    if (!form) return;
+    event.preventDefault();
+    const body = { key: form.elements.key.value, provider: form.elements.provider.value };
+    if (!body.key.trim()) return;
+    const keeps = event.submitter?.value === "keep";
+    const answer = await ask("POST", keeps ? "/api/v1/model/providers" : "/api/v1/model/keys/look", body);
+    const data = answer.data;
+    if (!answer.ok) return say("key-said", data.message ?? "", "danger");
+    if (!keeps) {
+      const words = data.provider ? fill(form.dataset.known, data) : fill(form.dataset.unknown, data);
+      return say("key-said", [words, ...data.notices.map((each) => each.message)].join(" "), data.provider ? "success" : "warning");
+    }
+    form.reset();
+    await redraw("/providers", ["providers"]);
+    say("key-said", fill(form.dataset.kept, data), "success");
+  });
+}

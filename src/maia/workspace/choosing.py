@@ -1,0 +1,142 @@
+"""A conversation's record and the catalogue together: what may be set, who answers next, and what a turn keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from maia.core.types import BoundWhy, Effort
+from maia.database.conversations import ConversationRow, Pin
+from maia.workspace.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal, tier_for
+from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.effort import Options, Thinking, is_toggle, level, levels_of, thinking, unsupported
+from maia.workspace.problems import Unfit
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What somebody wants to set; None leaves a thing as it is. `sets_effort` with `effort` None is Automatic."""
+
+    binding: Binding | None = None
+    pair: Pair | None = None
+    effort: str | None = None
+    sets_effort: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who answers the next message (R-2.077). `nobody` stands where no model can, `wanted` is what the record says."""
+
+    wanted: Wanted
+    found: Answerer | Nobody
+    thinking: Thinking
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Who answers this turn. `is_kept`: the conversation had no model, and this one is its own from here on."""
+
+    pair: Pair
+    why: BoundWhy
+    is_kept: bool = False
+
+
+def wanted_of(row: ConversationRow) -> Wanted:
+    """What the record says of who answers."""
+    pair = Pair(row.provider_id, row.model_id) if row.provider_id and row.model_id else None
+    return Wanted(cast(Binding, row.model_binding), pair, row.model_by_person)
+
+
+def answering(row: ConversationRow, catalogue: Catalogue) -> Answering:
+    """Who answers the next message; automatic routing is shown with its Standard tier (R-2.035)."""
+    wanted = wanted_of(row)
+    found = answerer(wanted, catalogue)
+    return Answering(wanted, found, _thinking(row.effort, found, catalogue), _options(row, found, catalogue))
+
+
+def chosen_for(row: ConversationRow, catalogue: Catalogue, message: str, override: Pair | None) -> Chosen:
+    """Who answers this message. Raises `ModelUnavailable`: then nothing may be stored (R-2.055)."""
+    wanted = wanted_of(row)
+    tier = tier_for(message, catalogue) if wanted.binding == "auto" else "standard"
+    found = answerer(wanted, catalogue, tier=tier, override=override)
+    if isinstance(found, Nobody):
+        raise refusal(found, catalogue)
+    depth = _thinking(row.effort, found, catalogue)
+    why = BoundWhy(found.reason, found.note, depth.sent, depth.asked, depth.by)
+    kept = wanted.binding == "pinned" and wanted.pair is None and override is None
+    return Chosen(found.pair, why, kept)
+
+
+def _thinking(stored: str | None, found: Answerer | Nobody, catalogue: Catalogue) -> Thinking:
+    if isinstance(found, Nobody):
+        return Thinking()
+    asked_by_tier = catalogue.tier(found.tier).effort if found.tier else None
+    return thinking(catalogue.model(found.pair), stored=level(stored), tier=asked_by_tier)
+
+
+def _options(row: ConversationRow, found: Answerer | Nobody, catalogue: Catalogue) -> Options:
+    if isinstance(found, Nobody):
+        return Options((), False, level(row.effort), Thinking())
+    levels = levels_of(catalogue, _candidates(found, catalogue))
+    return Options(levels, is_toggle(levels), level(row.effort), _thinking(None, found, catalogue))
+
+
+def _candidates(found: Answerer, catalogue: Catalogue) -> list[Pair | None]:
+    """The models that may answer: one, or those of all tiers where each message is routed (N-02.05)."""
+    if found.reason != "auto":
+        return [found.pair]
+    return [catalogue.tier_model(name) for name in ("quick", "standard", "complex", "code")]
+
+
+# Setting -------------------------------------------------------------------------------------------------------------
+
+
+def first_pin(start: Change, catalogue: Catalogue) -> tuple[Pin, Effort | None]:
+    """What a new conversation keeps. A pair that is not available is not kept, and no error (R-2.069).
+
+    Raises `Unfit` for a binding without a colleague and for a level that nobody has (R-2.071, N-02.08).
+    """
+    pair = start.pair if catalogue.is_available(start.pair) else None
+    binding = start.binding or "pinned"
+    if binding == "inherit":
+        raise Unfit("binding_inherit_needs_agent", "binding.needs_agent")
+    pin = Pin(binding, *(pair or (None, None)), by_person=pair is not None)
+    return pin, _effort(start, Wanted(binding, pair, pin.by_person), catalogue)
+
+
+def changed_pin(row: ConversationRow, change: Change, catalogue: Catalogue) -> tuple[Pin, Effort | None]:
+    """What a conversation keeps after a change. A pair makes it the person's own choice (R-2.076).
+
+    Raises `Unfit` for an unknown or disabled model, a binding without a colleague, a level that the model lacks.
+    """
+    if change.pair is not None:
+        must_be_available(catalogue, change.pair)
+    binding = change.binding or ("pinned" if change.pair is not None else cast(Binding, row.model_binding))
+    if binding == "inherit" and row.agent is None:
+        raise Unfit("binding_inherit_needs_agent", "binding.needs_agent")
+    before = wanted_of(row)
+    pair, by_person = (change.pair, True) if change.pair is not None else (before.pair, before.by_person)
+    pin = Pin(binding, *(pair or (None, None)), by_person=by_person)
+    if not change.sets_effort:
+        return pin, level(row.effort)
+    return pin, _effort(change, Wanted(binding, pair, by_person), catalogue)
+
+
+def must_be_available(catalogue: Catalogue, pair: Pair) -> None:
+    """Raises `Unfit`: an unknown or disabled model cannot be chosen (R-2.075)."""
+    if not catalogue.is_available(pair):
+        values = {"provider": catalogue.name_of(pair.provider), "model": pair.model}
+        raise Unfit("model_binding_unavailable", "binding.unavailable", **values)
+
+
+def _effort(change: Change, wanted: Wanted, catalogue: Catalogue) -> Effort | None:
+    """The level to store. Automatic is always accepted; changing only the model never fails on a stored one."""
+    if change.effort is None:
+        return None
+    asked = level(change.effort)
+    found = answerer(wanted, catalogue)
+    levels = () if isinstance(found, Nobody) else levels_of(catalogue, _candidates(found, catalogue))
+    if asked is None or asked not in levels:
+        raise unsupported(change.effort, levels)
+    return asked

@@ -1,0 +1,170 @@
+"""The picker, the effort field and the page of providers, in a real Chromium, in both languages."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from maia.i18n.catalogue import Catalogue, Lang
+from tests.fakes import FakeLlm, fake_llm
+from tests.web.serving import OWNER, Serving, Visitor, serving
+from tests.web.test_browser import CHROMIUM, FLAGS, pytestmark
+
+__all__ = ["pytestmark"]
+MODELS = "claude-sonnet-5,gpt-5-mini,fake-model"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeLlm]:
+    with fake_llm("text", models=MODELS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def server(model: FakeLlm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    data: Path = tmp_path_factory.mktemp("models") / "data"
+    home = data / "home" / ".maia"
+    home.mkdir(parents=True)
+    (home / "settings.json").write_text(json.dumps({"LiteLLM_URL": model.url}))
+    with serving(data, started_with=None) as server, Visitor(server.url) as visitor:
+        visitor.become_owner(server.token)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visitor(server: Serving) -> Iterator[Visitor]:
+    with Visitor(server.url) as signed:
+        signed.sign_in()
+        yield signed
+        signed.ask("PATCH", "/api/v1/model/providers/litellm", {"enabled": True})
+        signed.ask("PUT", "/api/v1/routing/automatic", {"allowed": False})
+
+
+@pytest.fixture(params=["fr", "en"])
+def lang(request: pytest.FixtureRequest) -> Lang:
+    return request.param
+
+
+@pytest.fixture
+def page(browser: Browser, server: Serving, lang: Lang) -> Iterator[Page]:
+    context = browser.new_context(locale=lang)
+    page = context.new_page()
+    page.goto(f"{server.url}/signin")
+    page.fill("[name=email]", OWNER["email"])
+    page.fill("[name=password]", OWNER["password"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server.url}/")
+    yield page
+    context.close()
+
+
+def test_a_model_is_found_and_chosen_by_keyboard(page: Page, server: Serving, visitor: Visitor, lang: Lang) -> None:
+    say = Catalogue(lang)
+    conversation = visitor.conversation("Here")
+    page.goto(f"{server.url}/conversations/{conversation}")
+    summary = page.locator("#picker > summary")
+    expect(summary).to_contain_text(say("picker.default"))
+    expect(summary).to_have_attribute("title", re.compile(re.escape(say("binding.reason.default"))))
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#picker input")).to_be_focused()
+    expect(page.locator("#picker h3")).to_have_text(say("picker.fixed", provider="LiteLLM"))
+    auto = page.locator("#picker [data-choose]").first
+    expect(auto).to_have_attribute("aria-disabled", "true")
+    expect(auto).to_contain_text(say("picker.auto_off"))
+    page.keyboard.type("gpt 5")
+    expect(page.locator("#picker [data-find]:visible")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(summary).to_contain_text("LiteLLM / gpt-5-mini")
+    expect(summary).to_be_focused()
+    expect(summary).to_have_attribute("title", re.compile(re.escape(say("binding.reason.pinned"))))
+    kept = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()
+    assert (kept["providerId"], kept["modelId"]) == ("litellm", "gpt-5-mini")
+
+
+def test_the_effort_lists_what_the_model_has_and_shows_under_the_answer(
+    page: Page, server: Serving, visitor: Visitor, lang: Lang
+) -> None:
+    say = Catalogue(lang)
+    conversation = visitor.conversation("Here")
+    path = f"/api/v1/conversations/{conversation}"
+    visitor.ask("PATCH", path, {"providerId": "litellm", "modelId": "claude-sonnet-5"})
+    page.goto(f"{server.url}/conversations/{conversation}")
+    levels = [say("effort.automatic"), *(say(f"effort.level.{n}") for n in ("none", "low", "medium", "high", "max"))]
+    expect(page.locator("[data-effort] option")).to_have_text(levels)
+    page.locator("[data-effort]").select_option("max")
+    expect(page.locator("[data-effort]")).to_have_value("max")
+    visitor.ask("PATCH", path, {"providerId": "litellm", "modelId": "gpt-5-mini"})
+    page.reload()
+    moved = say("effort.moved_why", asked=levels[-1], sent=say("effort.level.high"), model="gpt-5-mini")
+    expect(page.locator("[data-effort] option:checked")).to_have_text(moved)
+    page.fill("#message", "Think")
+    page.keyboard.press("Enter")
+    chip = page.locator(".caption .chip")
+    shown = say("effort.moved", asked=levels[-1], sent=say("effort.level.high"))
+    expect(chip).to_have_text(say("effort.chip", level=shown))
+    expect(page.locator(".caption b")).to_have_attribute("title", re.compile(re.escape(say("binding.reason.pinned"))))
+    expect(page.locator(".caption b")).to_contain_text("LiteLLM · gpt-5-mini")
+
+
+def test_a_chosen_model_that_is_off_is_shown_in_red_and_another_one_clears_it(
+    page: Page, server: Serving, visitor: Visitor, lang: Lang
+) -> None:
+    say = Catalogue(lang)
+    conversation = visitor.conversation("Here")
+    path = f"/api/v1/conversations/{conversation}"
+    visitor.ask("PATCH", path, {"providerId": "litellm", "modelId": "fake-model"})
+    visitor.ask("PATCH", "/api/v1/model/providers/litellm/models", {"modelId": "fake-model", "enabled": False})
+    page.goto(f"{server.url}/conversations/{conversation}")
+    gone = say("binding.unavailable", provider="LiteLLM", model="fake-model")
+    expect(page.locator("#picker > summary .bad")).to_have_text("LiteLLM / fake-model")
+    expect(page.locator("#picker > summary")).to_have_attribute("title", gone)
+    page.fill("#message", "Hello?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#refusal")).to_contain_text(gone)
+    expect(page.locator("#message")).to_have_value("Hello?")
+    page.locator("#picker > summary").click()
+    page.locator("#picker [data-find]", has_text="gpt-5-mini").click()
+    expect(page.locator("#picker > summary .bad")).to_have_count(0)
+    expect(page.locator("#refusal")).to_be_empty()
+    visitor.ask("PATCH", "/api/v1/model/providers/litellm/models", {"modelId": "fake-model", "enabled": True})
+
+
+def test_providers_are_switched_refreshed_tried_and_routed(
+    page: Page, server: Serving, visitor: Visitor, lang: Lang
+) -> None:
+    say = Catalogue(lang)
+    page.goto(f"{server.url}/providers")
+    card = page.locator("#p-litellm")
+    expect(card.locator("h3")).to_contain_text("LiteLLM")
+    expect(card).to_contain_text(say("provider.enabled", on=3, all=3))
+    card.get_by_text(say("provider.refresh")).click()
+    expect(page.locator("#said-litellm")).to_have_text(say("provider.refreshed_none"))
+    card.get_by_text(say("provider.try")).click()
+    expect(page.locator("#said-litellm")).to_contain_text("fake model")
+    card.locator("[role=switch]").uncheck()
+    expect(card.locator(".badge").first).to_have_text(say("provider.off"))
+    card.locator("[role=switch]").check()
+    expect(card.locator(".badge").first).to_have_text(say("provider.health.ready"))
+    page.get_by_label(say("provider.allow_auto")).check()
+    expect(page.get_by_label(say("provider.allow_auto"))).to_be_checked()
+    page.locator("[data-tier] [name=primary]").nth(1).select_option(label="LiteLLM / gpt-5-mini")
+    expect(page.locator("[data-tier] [name=effort]").nth(1).locator("option")).to_have_count(4)
+    tier = visitor.ask("GET", "/api/v1/routing/tiers/standard").json()
+    assert (tier["providerId"], tier["modelId"]) == ("litellm", "gpt-5-mini")
+    visitor.ask("PUT", "/api/v1/routing/tiers/standard", {})
+    page.fill("[name=key]", "nobody's key at all")
+    page.get_by_text(say("provider.look"), exact=True).click()
+    expect(page.locator("#key-said")).not_to_be_empty()
+    expect(page.locator("[name=key]")).to_have_attribute("type", "password")
