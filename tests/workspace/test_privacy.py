@@ -12,6 +12,8 @@ from maia.database.database import Database
 from maia.database.tables import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination
 from maia.privacy.policy import Policy
+from maia.workspace.catalogue import Pair
+from maia.workspace.choosing import Change
 from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
@@ -159,5 +161,24 @@ def test_only_the_owner_changes_and_tries_the_policy_and_admins_read_it(database
                     await workspace.privacy.tried(person, "x")
             with pytest.raises(NotAllowed):
                 await workspace.privacy.shown(member)
+
+    asyncio.run(story())
+
+
+def test_a_message_that_is_routed_counts_as_going_elsewhere_until_routing_is_off(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        async with workspace_on(database_url, tmp_path, models, HERE) as (workspace, user):
+            await workspace.models.known()
+            await workspace.models.allow_auto(user, allowed=True)
+            await workspace.models.set_tier(user, "standard", Pair("played", "m"), None, None)
+            row = await workspace.create(user, "", "en", start=Change("auto"))
+            with pytest.raises(PrivacyBlocked):
+                await workspace.submit(user, row, Submission(f"pay {IBAN}"))
+            await workspace.models.allow_auto(user, allowed=False)
+            await workspace.submit(user, row, Submission(f"pay {IBAN}"))
+            await until(workspace, row, 0, TurnEnded)
 
     asyncio.run(story())
