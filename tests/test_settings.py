@@ -1,5 +1,6 @@
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def write(folder: Path, content: Any) -> Path:
     path = folder / ".maia" / "settings.json"
     data = content if isinstance(content, bytes) else json.dumps(content, indent=2).encode()
     path.write_bytes(data)
+    path.chmod(0o600)
     return path
 
 
@@ -510,3 +512,25 @@ def test_a_mode_of_privacy_that_is_not_known_masks(launch: Path, home: Path, val
     settings = load_settings(launch, home, {})
     assert settings.privacy == PrivacyWish("mask")
     assert [notice.key for notice in settings.notices] == ["settings.wrong.privacy"]
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "told"),
+    [
+        ({"LiteLLM_API_Key": "a-key"}, 0o644, ["settings.closed"]),
+        ({"endpoints": [{"name": "a", "url": "http://127.0.0.1:1", "key": "a-key"}]}, 0o640, ["settings.closed"]),
+        ({"LiteLLM_API_Key": "a-key"}, 0o600, []),
+        ({"endpoints": [{"name": "a", "url": "http://127.0.0.1:1", "keyEnv": "A_KEY"}]}, 0o644, []),
+    ],
+    ids=["key", "endpoint", "closed", "named"],
+)
+@pytest.mark.parametrize("place", ["home", "launch"])
+def test_a_settings_file_with_a_key_is_closed_to_others(
+    home: Path, launch: Path, place: str, content: Any, mode: int, told: list[str]
+) -> None:
+    file = write(home if place == "home" else launch, content)
+    file.chmod(mode)
+    settings = load_settings(launch, home, {}, folder_trusted=True)
+    closed = [notice for notice in settings.notices if notice.key == "settings.closed"]
+    assert [notice.key for notice in closed] == told
+    assert stat.S_IMODE(file.stat().st_mode) == (mode & 0o700 if told else mode)

@@ -7,7 +7,9 @@ and until the folder is trusted it can only restrict (decisions §9).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
@@ -498,14 +500,43 @@ def load_settings(
         files.append(file)
         notices += file.problems
         values |= _read_values(file, notices)
+        notices += close_if_secret(file, values)
     same = _is_same(home_path, folder_path)
     if not same and (file := read_settings_file(folder_path, "./.maia/settings.json")):
         files.append(file)
         notices += file.problems
-        notices += _join_folder(values, _read_values(file, notices), file, folder_trusted)
+        own = _read_values(file, notices)
+        notices += close_if_secret(file, own)
+        notices += _join_folder(values, own, file, folder_trusted)
     values |= _from_env(env, notices)
     values |= _from_options(options or {})
     return Settings(values, tuple(files), tuple(notices))
+
+
+def close_if_secret(file: SettingsFile, values: Mapping[str, Value]) -> Sequence[Notice]:
+    """A file of ours that holds a key is for its owner's eyes: closed to others, and told."""
+    if not any(_holds_secret(value.value) for value in values.values()):
+        return ()
+    try:
+        state = file.path.stat()
+        if state.st_uid != os.geteuid() or not state.st_mode & 0o077:
+            return ()
+        file.path.chmod(stat.S_IMODE(state.st_mode) & 0o700)
+    except OSError:
+        return (Notice("warn", "settings.exposed", {"file": file.shown}),)
+    return (Notice("warn", "settings.closed", {"file": file.shown}),)
+
+
+def _holds_secret(value: object) -> bool:
+    match value:
+        case Secret():
+            return True
+        case dict():
+            return any(map(_holds_secret, cast("dict[object, object]", value).values()))
+        case list() | tuple():
+            return any(map(_holds_secret, cast("Sequence[object]", value)))
+        case _:
+            return False
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,27 @@ def test_an_unknown_agent_does_not_begin(place: Place) -> None:
     with fake_llm() as llm, pytest.raises(MaiaError) as caught:
         done(place, llm, RunWish("go", agent="chaso"))
     assert caught.value.key == "agents.unknown_near"
+
+
+@pytest.mark.parametrize("agent", ["", "calm"])
+def test_what_an_agent_may_not_do_nobody_else_does_for_it(place: Place, agent: str) -> None:
+    put(place, "chaos", CHAOS.replace("model: sonnet\n", ""))
+    put(
+        place,
+        "calm",
+        CHAOS.replace("The Chaos Prophet", "Calm").replace("model: sonnet\n", "").replace("[Read, Grep]", "[Bash]"),
+    )
+    (place.work / "made.txt").write_text("as it was")
+    wish = RunWish("go", agent=agent)
+    with fake_llm("tool", tool_name="Bash", tool_args='{"command": "rm made.txt"}') as llm:
+        place.options = replace(place.options, allow=("Bash",))
+        (sent,) = done(place, llm, replace(wish, identity="agent:chaos"))
+        assert (sent.outcome, (place.work / "made.txt").exists()) == ("finished", True)
+        (own,) = done(place, llm, wish)
+        assert (own.outcome, (place.work / "made.txt").exists()) == ("finished", False)
+
+
+def test_an_agent_that_is_no_more_has_nothing_done(place: Place) -> None:
+    with fake_llm() as llm, pytest.raises(MaiaError) as caught:
+        done(place, llm, RunWish("go", identity="agent:gone"))
+    assert caught.value.key == "runs.no_caller"

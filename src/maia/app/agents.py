@@ -87,6 +87,12 @@ def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, l
     )
 
 
+def limits_of(ground: Ground, agent: AgentDefinition) -> FolderRules:
+    """What this agent may not do here, whoever does it for it: its rules, and every tool that it was not given."""
+    rules, _ = rules_of(agent, "")
+    return FolderRules(ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, rules)
+
+
 def _real(ground: Ground, agent: AgentDefinition) -> RealModel:
     """The definition's runner and model, a nickname resolved. Raises `UsageProblem` where the two do not fit."""
     real = real_model(ground.rules.settings.nicknames, agent.model)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from maia.app.agents import act_as, find_agent
+from maia.app.agents import act_as, agent_shelf, find_agent, limits_of
 from maia.app.build import build_conversation, lay_ground, runner_of
 from maia.app.ground import Ground, named_folder
 from maia.app.runs import options_of, run_store
@@ -27,6 +27,9 @@ from maia.sandbox.environment import hide_own_environment
 from maia.store.sessions import Sessions
 from maia.terminal.loop import run_to_end
 from maia.terminal.options import Options
+
+_AGENT = "agent:"
+"""What the identity of an agent begins with (`app.memories.agent_identity`)."""
 
 
 def host_runs(folder: str, listening: int) -> int:
@@ -83,7 +86,10 @@ class Preparing:
         ground = lay_ground(self._options(wish), self._env(folder), self.ground.say)
         if agent is not None:
             ground = act_as(ground, agent, is_strict=True, launch=self.ground.folders.launch)
-        if folder != self.ground.folders.launch:
+        caller = self._caller(wish.identity)
+        if caller is not None and caller != agent:
+            ground.rules.restrict(limits_of(self.ground, caller))
+        elif folder != self.ground.folders.launch:
             ground.rules.restrict(self.ground.rules)
         if wish.session:
             Sessions(ground.folders.sessions).check_there(wish.session)
@@ -95,6 +101,21 @@ class Preparing:
             runner=runner_of(ground).runner,
             session=wish.session,
         )
+
+    def _caller(self, identity: str) -> AgentDefinition | None:
+        """The agent that asks for a run: it gains nothing by having another one, or plain maia, do it (C6.06).
+
+        Raises `RunProblem` for one that is no more: nobody knows what it may do.
+        """
+        from maia.app.memories import agent_identity
+
+        if not identity.startswith(_AGENT):
+            return None
+        launch = self.ground.folders.launch
+        for agent in agent_shelf(self.ground.folders).read().found:
+            if agent_identity(agent.name, agent.level, launch) == identity:
+                return agent
+        raise RunProblem("runs.no_caller", agent=identity.removeprefix(_AGENT))
 
     def _options(self, wish: RunWish) -> Options:
         """The front's options with those of the wish. A wished agent's own model and runner come before the front's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, ip_address
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -93,3 +93,17 @@ def _target(path: str, query: str) -> str:
     safe = "%/:?#[]@!$&'()*+,;=-._~|"
     target = quote(path, safe=safe.replace("?", "").replace("#", "")) or "/"
     return f"{target}?{quote(query, safe=safe)}" if query else target
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether a host is this machine: by its address, or by the names that are reserved for it (RFC 6761).
+
+    A name that only begins like such an address is anybody's.
+    """
+    name = host.lower().removesuffix(".").removeprefix("[").removesuffix("]")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from maia.core.providers import BY_NAME, GENERIC_VARS, PROVIDERS, Domain, Provider
-from maia.core.weburl import WebUrl, read_url
+from maia.core.weburl import WebUrl, is_loopback_host, read_url
 
 CUSTOM: Final = "custom"
 """The name that a key has at an address of which we do not know the owner."""
@@ -105,7 +105,7 @@ class Place:
 
     @property
     def is_loopback(self) -> bool:
-        return self.host in ("localhost", "::1") or self.host.startswith("127.") or self.host.endswith(".localhost")
+        return is_loopback_host(self.host)
 
 
 def place_of(text: str) -> Place | None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from maia.core.events import Notice
 from maia.core.secret import Secret
+from maia.core.weburl import is_loopback_host
 from maia.llm.providers import Served
 from maia.llm.target import WireFormat
 
@@ -43,8 +44,7 @@ def url_problem(text: str) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine by its name."""
-    host = host.lower()
-    return host in ("localhost", "::1", "0.0.0.0", "::") or host.endswith(".localhost") or host.startswith("127.")
+    return host in ("0.0.0.0", "::") or is_loopback_host(host)
 
 
 def is_loopback_url(url: str) -> bool:

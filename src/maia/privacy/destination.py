@@ -8,6 +8,8 @@ from ipaddress import IPv6Address, ip_address
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from maia.core.weburl import is_loopback_host
+
 
 @dataclass(frozen=True, slots=True)
 class Destination:
@@ -37,7 +39,7 @@ def is_local(destination: Destination, local_hosts: Sequence[str] = ()) -> bool:
             return True
         case "endpoint":
             host = _host_of(destination.url)
-            return _is_loopback(host) or (host != "" and host in {_plain(each) for each in local_hosts})
+            return is_loopback_host(host) or (host != "" and host in {_plain(each) for each in local_hosts})
         case "program" | "auto" | "unknown":
             return False
 
@@ -64,13 +66,3 @@ def _plain(host: str) -> str:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(address)
-
-
-def _is_loopback(host: str) -> bool:
-    """By name or address. Short forms such as `127.1`, which only some resolvers read, count as unknown."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
