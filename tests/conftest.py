@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 
 # Deadlines measure the machine, not the code. In CI the examples are the same every time.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+_BUSY = (HealthCheck.too_slow,)
+settings.register_profile("here", deadline=None, suppress_health_check=_BUSY)
+settings.register_profile("ci", deadline=None, suppress_health_check=_BUSY, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # Programs that tests start write and use byte-code, as an installed maia does.
