@@ -126,6 +126,12 @@ def test_a_lost_seal_never_makes_a_new_one_over_kept_keys(tmp_path: Path) -> Non
     assert (tmp_path / "sealed.bin").read_bytes() == sealed
 
 
+def test_a_seal_that_a_crash_left_empty_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "seal.bin").touch()
+    Vault(tmp_path, of(None)).set("GLM_API_KEY", Secret(ZAI))
+    assert Vault(tmp_path, of(None)).get("GLM_API_KEY") == Secret(ZAI)
+
+
 def test_files_of_the_vault_that_others_could_read_are_closed(tmp_path: Path) -> None:
     vault = Vault(tmp_path, of(None))
     vault.set("GLM_API_KEY", Secret(ZAI))

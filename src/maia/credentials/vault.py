@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from maia.core.errors import MaiaError
 from maia.core.fileread import read_regular
+from maia.core.filewrite import keep_private
 from maia.core.secret import Secret
 from maia.core.types import JsonObject
 from maia.credentials.all_or_none import locked, make_private, recover, replace_all
@@ -195,20 +196,18 @@ class Vault:
         path = self._folder / _SEAL
         try:
             _close(path)
-            return read_regular(path)[0].strip()
+            if key := read_regular(path)[0].strip():
+                return key
         except FileNotFoundError:
-            if not create or (self._folder / _SEALED).exists():
-                raise KeyProblem("keys.seal_broken", path=str(path)) from None
+            pass
         except OSError as error:
             raise _unreadable(path, error) from None
+        if not create or (self._folder / _SEALED).exists():
+            raise KeyProblem("keys.seal_broken", path=str(path))
         from cryptography.fernet import Fernet
 
         key = Fernet.generate_key()
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(fd, "wb") as file:
-            file.write(key)
-            file.flush()
-            os.fsync(fd)
+        keep_private(path, key)
         return key
 
     def _locked(self) -> _Held:

@@ -53,7 +53,7 @@ class Door:
         self._say = say
         self._identify = identify
         self._running = 0
-        self._taken_back: dict[tuple[str, str], asyncio.Event] = {}
+        self._taken_back: dict[tuple[str, str, str], asyncio.Event] = {}
         self.is_closing = False
         """Set when every client is gone: no call is then taken back any more."""
 
@@ -95,7 +95,7 @@ class Door:
     async def _answered(
         self, desk: Desk, context: Context, tool: Tool, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        place = _place(context)
+        place = self._place(context, context.request_id)
         self._taken_back[place] = asyncio.Event()
         try:
             client = _Client(context, desk, self._was_taken_back)
@@ -110,13 +110,13 @@ class Door:
 
     async def _notice_cancellations(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method == "notifications/cancelled" and ctx.params is not None:
-            place = (_session(ctx), str(ctx.params.get("requestId")))
+            place = self._place(ctx, ctx.params.get("requestId"))
             if place in self._taken_back:
                 self._taken_back[place].set()
         return await call_next(ctx)
 
     async def _was_taken_back(self, context: Context) -> bool:
-        noticed = self._taken_back.get(_place(context))
+        noticed = self._taken_back.get(self._place(context, context.request_id))
         if noticed is None or self.is_closing:
             return False
         import anyio
@@ -124,6 +124,10 @@ class Door:
         with anyio.move_on_after(_NOTICED, shield=True):  # the call is cancelled already
             await noticed.wait()
         return noticed.is_set()
+
+    def _place(self, context: Context, request_id: object) -> tuple[str, str, str]:
+        """Of whom a request is: numbers of requests are each client's own, and not every protocol has sessions."""
+        return self._identify(context).name, _session(context), str(request_id)
 
 
 def _result(desk: Desk, reply: Reply | MaiaError) -> types.CallToolResult:
@@ -173,10 +177,6 @@ async def _resumed(desk: Desk, params: types.CallToolRequestParams) -> Resumed |
 def _session(context: Context) -> str:
     """The connection: one on stdio, the session's over http."""
     return context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
-
-
-def _place(context: Context) -> tuple[str, str]:
-    return _session(context), str(context.request_id)
 
 
 def _described(tool: Tool) -> types.Tool:
