@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -58,6 +59,8 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
         token = await workspace.accounts.open_first_run()
         server = _server(workspace, say, listening, installation)
         _tell(listening, token, say)
+        gc.collect()
+        gc.freeze()  # what is there for good is not walked through again and again while people wait
         await server.serve(sockets=[listening])
     finally:
         workspace.let_go()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import CONVERSATIONS
@@ -61,6 +62,11 @@ _COLUMNS = (
 )
 
 
+_OWNED = select(*_COLUMNS).where(
+    _C.id == bindparam("wanted"), _C.owner_id == bindparam("owner"), _C.deleted_at.is_(None)
+)
+
+
 def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
     return ConversationRow(*row)
 
@@ -107,9 +113,7 @@ def set_effort(connection: Connection, conversation_id: str, effort: str | None)
 
 def conversation_of(connection: Connection, conversation_id: str, owner_id: str) -> ConversationRow | None:
     """That conversation if it is that person's, else None, whether it is somebody else's or nobody's (N-20.04)."""
-    found = connection.execute(
-        select(*_COLUMNS).where(_C.id == conversation_id, _C.owner_id == owner_id, _C.deleted_at.is_(None))
-    ).first()
+    found = connection.execute(_OWNED, {"wanted": conversation_id, "owner": owner_id}).first()
     return None if found is None else _conversation(found)
 
 
@@ -123,13 +127,20 @@ def list_conversations(
     connection: Connection, owner_id: str, limit: int, before: tuple[int, str] | None = None, *, archived: bool = False
 ) -> Sequence[ConversationRow]:
     """Somebody's conversations, the last changed first. `before` is (updated_at, id) of the last one seen."""
+    at, last = before or (0, "")
+    given = {"owner": owner_id, "at": at, "last": last, "most": limit}
+    return [_conversation(row) for row in connection.execute(_listing(archived, before is not None), given).all()]
+
+
+@cache
+def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
+    """The statement of a list, made once: putting it together takes as long as running it."""
     wanted = _C.status == "archived" if archived else _C.status != "archived"
-    query = select(*_COLUMNS).where(_C.owner_id == owner_id, _C.deleted_at.is_(None), wanted)
-    if before is not None:
-        at, last = before
+    query = select(*_COLUMNS).where(_C.owner_id == bindparam("owner"), _C.deleted_at.is_(None), wanted)
+    if goes_on:
+        at, last = bindparam("at"), bindparam("last")
         query = query.where((_C.updated_at < at) | ((_C.updated_at == at) & (_C.id < last)))
-    query = query.order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
-    return [_conversation(row) for row in connection.execute(query)]
+    return query.order_by(_C.updated_at.desc(), _C.id.desc()).limit(bindparam("most"))
 
 
 def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:

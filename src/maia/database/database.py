@@ -88,7 +88,8 @@ class Database:
             jobs, last = self._together(job)
             try:
                 with engine.begin() as connection:
-                    results = [_run(each, connection) for each in jobs]
+                    alone = len(jobs) == 1  # the whole transaction is its savepoint
+                    results = [(job.work(connection), None)] if alone else [_run(each, connection) for each in jobs]
             except BaseException as error:
                 for each in jobs:
                     each.done.set_exception(error)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Select, delete, func, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
 from maia.core.codec import UnreadableEvent, dump_event, load_event
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
@@ -15,6 +15,13 @@ from maia.database.tables import CONVERSATIONS, EVENTS
 PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
 """Pieces of what a later event of the turn holds whole."""
 _E = EVENTS.c
+_ADVANCE = (
+    update(CONVERSATIONS)
+    .where(CONVERSATIONS.c.id == bindparam("wanted"))
+    .values(last_seq=CONVERSATIONS.c.last_seq + bindparam("n"))
+    .returning(CONVERSATIONS.c.last_seq)
+)
+_INSERT = EVENTS.insert()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +46,12 @@ def append_events(
     connection: Connection, conversation_id: str, turn: int, events: Sequence[Stamped]
 ) -> tuple[Logged, ...]:
     """Write events at the end of the log; they come back with their numbers. Raises `LookupError` when it is gone."""
-    last = connection.execute(
-        update(CONVERSATIONS)
-        .where(CONVERSATIONS.c.id == conversation_id)
-        .values(last_seq=CONVERSATIONS.c.last_seq + len(events))
-        .returning(CONVERSATIONS.c.last_seq)
-    ).scalar()
+    last = connection.execute(_ADVANCE, {"wanted": conversation_id, "n": len(events)}).scalar()
     if last is None:
         raise LookupError(conversation_id)
     first = last - len(events) + 1
     logged = tuple(Logged(first + n, each.at, turn, each.event) for n, each in enumerate(events))
-    connection.execute(EVENTS.insert(), [_values(conversation_id, each) for each in logged])
+    connection.execute(_INSERT, [_values(conversation_id, each) for each in logged])
     return logged
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, Row, delete, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
@@ -28,6 +28,14 @@ class User:
 
 
 _COLUMNS = (USERS.c.id, USERS.c.email, USERS.c.name, USERS.c.role, USERS.c.lang, USERS.c.preferences)
+
+_SIGNED_IN = (
+    select(*_COLUMNS, SIGN_INS.c.seen_at)
+    .join(SIGN_INS, SIGN_INS.c.user_id == USERS.c.id)
+    .where(
+        SIGN_INS.c.id == bindparam("digest"), SIGN_INS.c.expires_at > bindparam("now"), USERS.c.archived_at.is_(None)
+    )
+)
 
 
 def _user(row: Row[*tuple[Any, ...]]) -> User:
@@ -84,11 +92,7 @@ def add_sign_in(connection: Connection, digest: str, user_id: str, expires_at: i
 
 def signed_in(connection: Connection, digest: str) -> tuple[User, int] | None:
     """Whose sign-in this is, and when it was last noted as used; None when it is over or unknown."""
-    found = connection.execute(
-        select(*_COLUMNS, SIGN_INS.c.seen_at)
-        .join(SIGN_INS, SIGN_INS.c.user_id == USERS.c.id)
-        .where(SIGN_INS.c.id == digest, SIGN_INS.c.expires_at > now_ms(), USERS.c.archived_at.is_(None))
-    ).first()
+    found = connection.execute(_SIGNED_IN, {"digest": digest, "now": now_ms()}).first()
     return None if found is None else (_user(found), found.seen_at)
 
 

@@ -66,7 +66,8 @@ async def owned(request: Request, conversation_id: str, person: SignedIn) -> Con
 Owned = Annotated[ConversationRow, Depends(owned)]
 
 
-def the_desk(request: Request) -> Desk:
+async def the_desk(request: Request) -> Desk:
+    """The desk. A plain function would cost a thread for each request."""
     return desk_of(request)
 
 

@@ -59,7 +59,9 @@ class Canvas:
     _folds: dict[int, TurnFold] = field(default_factory=dict[int, TurnFold])
     _drawn: dict[int, TurnView] = field(default_factory=dict[int, TurnView])
     _cut: dict[str, Splitter] = field(default_factory=dict[str, Splitter])
-    _blocks: dict[str, list[tuple[str, Any]]] = field(default_factory=dict[str, "list[tuple[str, Any]]"])
+    _blocks: dict[str, tuple[Words, list[tuple[str, Any]]]] = field(
+        default_factory=dict[str, "tuple[Words, list[tuple[str, Any]]]"]
+    )
     _rows: Any = None
 
     def begin(self, shown_turn: int, logged: tuple[Logged, ...] | list[Logged] | Any, cursor: int) -> Iterator[str]:
@@ -94,11 +96,12 @@ class Canvas:
     # Inside
 
     def _remember(self, view: TurnView) -> None:
-        """Turns that are over change no more."""
+        before = self._drawn.get(view.number)
+        known = before.items if before is not None else ()
         self._drawn[view.number] = view
-        for item in view.items:
-            if isinstance(item, Words):
-                self._blocks[item.id] = self._blocks_of(item)
+        for n, item in enumerate(view.items):
+            if isinstance(item, Words) and not (n < len(known) and known[n] is item):
+                self._blocks_of(item)
 
     def _new(self, view: TurnView) -> Iterator[str]:
         if view.number == 1:
@@ -148,7 +151,9 @@ class Canvas:
                 yield part(old.id, self._rows.one(new))
 
     def _words(self, words: Words) -> Iterator[str]:
-        before, now = self._blocks.get(words.id, []), self._blocks_of(words)
+        shown = self._blocks.get(words.id)
+        before = shown[1] if shown is not None else []
+        now = self._blocks_of(words)
         if len(now) < len(before):
             yield part(words.id, self._rows.prose(words))
             return
@@ -159,5 +164,10 @@ class Canvas:
                 yield part(block_id, self._rows.block(block_id, html))
 
     def _blocks_of(self, words: Words) -> list[tuple[str, Any]]:
-        cut = self._cut.setdefault(words.id, Splitter())
-        return list(blocks(words, cut.split(words.text)))
+        """The blocks of a piece of the answer, which are made once for each state of it."""
+        known = self._blocks.get(words.id)
+        if known is not None and known[0] is words:
+            return known[1]
+        made: list[tuple[str, Any]] = [*blocks(words, self._cut.setdefault(words.id, Splitter()).split(words.text))]
+        self._blocks[words.id] = (words, made)
+        return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+import time
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -23,6 +24,8 @@ from maia.workspace.tries import Tries
 DAYS = 30
 _MS_A_DAY = 86_400_000
 _NOTED_EVERY = 3_600_000
+_BELIEVED, _KNOWN = 5.0, 1000
+"""Seconds for which a sign-in that was found is not looked up again, and how many of them."""
 SHORTEST_PASSWORD, LONGEST_PASSWORD, LONGEST_NAME = 8, 1024, 100
 _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@]{1,190}")
 
@@ -47,6 +50,8 @@ class Accounts:
         self._database = database
         self._tries = tries or Tries()
         self._first_run = ""
+        self._known: dict[str, tuple[float, User]] = {}
+        self._changes = 0
 
     # The first run
 
@@ -105,12 +110,24 @@ class Accounts:
         return Signed(token, user)
 
     async def who(self, token: str) -> User | None:
-        """Whose sign-in this is; None when it is over."""
+        """Whose sign-in this is; None when it is over.
+
+        One that was found is believed for some seconds: this server alone writes to its database, and what it changes
+        about people is looked up anew at once.
+        """
         digest = _digest(token)
+        until, known = self._known.get(digest, (0.0, None))
+        if known is not None and until > time.monotonic():
+            return known
+        asked = time.monotonic()
+        self._known.pop(digest, None)
+        changes = self._changes
         found = await self._database.read(lambda c: users.signed_in(c, digest))
         if found is None:
             return None
         user, seen = found
+        if changes == self._changes:
+            self._believe(digest, asked, user)
         if now_ms() - seen > _NOTED_EVERY:
             self._database.write_soon(lambda c: users.note_use(c, digest, now_ms() + DAYS * _MS_A_DAY))
         return user
@@ -118,10 +135,24 @@ class Accounts:
     async def sign_out(self, token: str) -> None:
         digest = _digest(token)
         await self._database.write(lambda c: users.end_sign_in(c, digest))
+        self._forget()
 
     async def prefer(self, user: User, lang: str | None, preferences: JsonObject) -> None:
         """How somebody wants to see things from here on."""
         await self._database.write(lambda c: users.set_preferences(c, user.id, lang, preferences))
+        self._forget()
+
+    # Inside
+
+    def _believe(self, digest: str, asked: float, user: User) -> None:
+        if len(self._known) >= _KNOWN:
+            self._known.clear()
+        self._known[digest] = (asked + _BELIEVED, user)
+
+    def _forget(self) -> None:
+        """Something about people changed: whoever asks is looked up anew, and what is being looked up is not kept."""
+        self._changes += 1
+        self._known.clear()
 
 
 def _digest(token: str) -> str:

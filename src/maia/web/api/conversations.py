@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from maia.core.types import JsonObject, Submission
 from maia.web.api.bindings import binding_json, options_json
@@ -18,6 +18,7 @@ from maia.web.api.shapes import (
     conversation_json,
     folders_json,
     folders_of,
+    json_answer,
     message_json,
 )
 from maia.web.auth import AtDesk, Owned, SignedIn
@@ -35,7 +36,7 @@ async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[Li
     """Your conversations, the last changed first; `next` goes into `cursor` for those after them."""
     rows = await desk.workspace.conversations(person.user, query.limit, _place(query.cursor), archived=query.archived)
     after = f"{rows[-1].updated_at}-{rows[-1].id}" if len(rows) == query.limit else None
-    return JSONResponse({"conversations": [conversation_json(row) for row in rows], "next": after})
+    return json_answer({"conversations": [conversation_json(row) for row in rows], "next": after})
 
 
 @router.post("", status_code=201)

