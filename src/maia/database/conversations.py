@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, Row, Select, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, select, update
 
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import CONVERSATIONS
@@ -138,7 +138,8 @@ def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
     wanted = _C.status == "archived" if archived else _C.status != "archived"
     query = select(*_COLUMNS).where(_C.owner_id == bindparam("owner"), _C.deleted_at.is_(None), wanted)
     if goes_on:
-        at, last = bindparam("at"), bindparam("last")
+        at: BindParameter[int] = bindparam("at")
+        last: BindParameter[str] = bindparam("last")
         query = query.where((_C.updated_at < at) | ((_C.updated_at == at) & (_C.id < last)))
     return query.order_by(_C.updated_at.desc(), _C.id.desc()).limit(bindparam("most"))
 
