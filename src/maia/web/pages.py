@@ -17,7 +17,7 @@ from maia.web.frame import RECENT, page_of, reader_of
 from maia.web.live import pieces
 from maia.web.picker import effort_field, picker_of
 from maia.web.strangers import NO_STORE, stranger, stranger_page
-from maia.web.stream import streamed
+from maia.web.stream import LARGEST, streamed
 from maia.web.view import fold
 from maia.workspace.approvals import may_decide
 from maia.workspace.records import ConversationRow
@@ -60,7 +60,9 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
 
 
 @router.get("/ui/conversations/{conversation_id}/turns")
-async def earlier_turns(desk: AtDesk, person: SignedIn, row: Owned, before: Annotated[int, Query(ge=2)]) -> Response:
+async def earlier_turns(
+    desk: AtDesk, person: SignedIn, row: Owned, before: Annotated[int, Query(ge=2, le=LARGEST)]
+) -> Response:
     """The turns before those that a page shows."""
     shown = await desk.workspace.page(row, TURNS, before)
     turns = [each.view() for each in fold(shown.logged)]
@@ -82,7 +84,7 @@ async def stream(
     desk: AtDesk,
     person: SignedIn,
     row: Annotated[ConversationRow, Depends(_asked)],
-    cursor: Annotated[int, Query(ge=0)] = 0,
+    cursor: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> Response:
     """What changes on a conversation's page, as it changes."""
     last = request.headers.get("last-event-id", "")

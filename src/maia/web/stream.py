@@ -15,6 +15,8 @@ from maia.web.clock import moment
 from maia.web.desk import Desk
 from maia.workspace.records import ConversationRow, Logged
 
+LARGEST = 2**53 - 1
+"""The largest number of a row that a reader may name: what JSON carries exactly, and every database takes."""
 PATIENCE = 15.0
 """Seconds of silence after which a stream shows that it lives, and looks whether its reader still may read."""
 

@@ -23,7 +23,7 @@ from maia.web.api.shapes import (
 )
 from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.desk import Desk
-from maia.web.stream import frames, streamed
+from maia.web.stream import LARGEST, frames, streamed
 from maia.workspace.problems import Unusable
 from maia.workspace.records import ConversationRow
 
@@ -47,7 +47,9 @@ async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversat
 
 
 @router.get("/{conversation_id}")
-async def get_conversation(desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1)] = None) -> JsonObject:
+async def get_conversation(
+    desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
+) -> JsonObject:
     """A conversation with its last messages, oldest first; `before` a turn for those before it."""
     found = await desk.workspace.messages(row, _MESSAGES, before)
     catalogue = await desk.workspace.models.known()
@@ -96,7 +98,7 @@ async def stop_answer(desk: AtDesk, row: Owned) -> JsonObject:
 
 @router.get("/{conversation_id}/events")
 async def follow_events(
-    request: Request, desk: AtDesk, person: SignedIn, row: Owned, cursor: Annotated[int, Query(ge=0)] = 0
+    request: Request, desk: AtDesk, person: SignedIn, row: Owned, cursor: Annotated[int, Query(ge=0, le=LARGEST)] = 0
 ) -> Response:
     """All events after `cursor` (or `Last-Event-ID`), then what comes: one JSON frame each, the number as its id.
 
@@ -120,6 +122,6 @@ def _place(cursor: str) -> tuple[int, str] | None:
     if not cursor:
         return None
     at, _, last = cursor.partition("-")
-    if not (at.isascii() and at.isdigit() and len(at) < 16 and last):
+    if not (at.isascii() and at.isdigit() and len(at) < 16 and last.isascii() and last.isalnum()):
         raise Unusable("web.bad_cursor")
     return int(at), last
