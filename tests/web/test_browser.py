@@ -183,7 +183,7 @@ def test_an_error_is_told_once_with_its_details_folded(
     begin(page, server)
     send(page, "And then?")
     error = page.locator(".error")
-    expect(error.locator("b")).to_have_text(say("web.error.overloaded", provider="offline"))
+    expect(error.locator("b")).to_have_text(say("web.error.overloaded", provider="maia offline"))
     expect(error).to_contain_text(say("web.error.kept"))
     expect(error.locator("pre")).to_be_hidden()
     error.locator("summary").click()
