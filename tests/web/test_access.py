@@ -121,7 +121,7 @@ def test_another_persons_conversation_is_not_there_for_anybody_else(two: tuple[S
         owner.sign_in()
         assert other.sign_in(email, password).status_code == 201
         mine = owner.conversation("Mine")
-        bodies: dict[str, Any] = {"POST": {"content": "x"}, "PATCH": {"title": "x"}}
+        bodies: dict[str, Any] = {"POST": {"content": "x", "note": "x"}, "PATCH": {"title": "x"}}
         for route in routes():
             if "{conversation_id}" not in route.path and route.path != "/ui/stream":
                 continue

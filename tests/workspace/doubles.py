@@ -29,8 +29,9 @@ from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
 from maia.workspace.catalogue import Pair
+from maia.workspace.fields import Colleagues
 from maia.workspace.supply import KeyLook, Trial
-from maia.workspace.workspace import Workspace
+from maia.workspace.workspace import Workspace, nobody
 
 
 class PlayedWire:
@@ -145,6 +146,7 @@ async def workspace_on(
     destination: Destination = HERE,
     *,
     bench: Callable[[Path], WorkBench] | None = None,
+    colleagues: Colleagues = nobody,
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
     home, workspaces = folder / "home", folder / "workspaces"
@@ -156,6 +158,7 @@ async def workspace_on(
         lambda: Safety(instance),
         lambda room, _lang: (bench or partial(bench_of, models, destination=destination))(Path(room.roots[0].real)),
         PlayedSupply(models),
+        colleagues=colleagues,
     )
     await made.start()
     database: Database = made._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from maia.web.hosts import Hosts
     from maia.workspace.bench import WorkBench
+    from maia.workspace.fields import Colleague
     from maia.workspace.folders import Room
     from maia.workspace.workspace import Workspace
 
@@ -38,6 +39,8 @@ CHAT_STEPS = 25
 """Round trips to the model that a chat turn may do, where no setting says otherwise (R-2.254)."""
 GREEN = ("Bash(git status)", "Bash(git diff)")
 """Commands that only look need no click (R-2.198, N-08.02); denials win over it."""
+FIRST_STAGES = ("todo", "doing", "review", "done")
+"""The columns of a new installation's board, in the language in which it was started; the last one is closed."""
 _LAST_SECONDS = 3
 
 
@@ -56,6 +59,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
     workspace = await asyncio.to_thread(_workspace, options, os.environ, say)
     try:
         installation = await workspace.start()
+        await workspace.planning.begin([say(f"planning.first.{name}") for name in FIRST_STAGES])
         token = await workspace.accounts.open_first_run()
         server = _server(workspace, say, listening, installation)
         _tell(listening, token, say)
@@ -102,7 +106,19 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     keys = KeyGround(options, env, say, home, open_vault(home / ".maia" / "keys", env))
     yard = Yard(folders, (), settings.sandbox, env)
     supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual))
-    return Workspace(url, rooms.location, rooms.look, bench, supply, word, masker_of)
+    return Workspace(
+        url, rooms.location, rooms.look, bench, supply, word, masker_of, colleagues=lambda: _colleagues(env)
+    )
+
+
+def _colleagues(env: Mapping[str, str]) -> list[Colleague]:
+    """The person's own agents, in the order of what people call them."""
+    from maia.app.agents import agent_shelf
+    from maia.workspace.fields import Colleague
+
+    known = agent_shelf(find_folders({**env, "MAIA_CWD": str(find_folders(env).home)})).read().found
+    found = [Colleague(each.name, each.nickname, each.description) for each in known]
+    return sorted(found, key=lambda each: each.nickname.casefold())
 
 
 # The server ----------------------------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bindparam, select, update
 
+from maia.database.history import add_change
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import CONVERSATIONS
+from maia.database.search import TITLE, keep_words
+from maia.database.tables import CONVERSATIONS, STAGES
 
 Status: TypeAlias = Literal["idle", "running", "waiting", "waiting_approval", "waiting_plan", "archived"]
 """The six statuses (R-2.018)."""
@@ -33,6 +35,10 @@ class ConversationRow:
     model_by_person: bool
     effort: str | None
     agent: str | None
+    project_id: str | None
+    stage_id: str | None
+    due_on: str | None
+    is_pinned: bool
     lang: str
     last_seq: int
     last_turn: int
@@ -54,6 +60,10 @@ _COLUMNS = (
     _C.model_by_person,
     _C.effort,
     _C.agent,
+    _C.project_id,
+    _C.stage_id,
+    _C.due_on,
+    _C.is_pinned,
     _C.lang,
     _C.last_seq,
     _C.last_turn,
@@ -92,12 +102,15 @@ class Pin:
 def add_conversation(
     connection: Connection, owner_id: str, title: str, lang: str, pin: Pin | None = None, effort: str | None = None
 ) -> str:
-    """A new conversation of that person; its id."""
+    """A new conversation of that person, in the first stage of the board; its id."""
     made, now = new_id(), now_ms()
     by: TitleBy = "person" if title else "message"
     row = {"id": made, "owner_id": owner_id, "title": title, "title_by": by, "lang": lang, "effort": effort}
     kept = (pin or Pin()).columns()
-    connection.execute(CONVERSATIONS.insert().values(**row, **kept, created_at=now, updated_at=now))
+    placed = {"stage_id": _first_stage(), "created_at": now, "updated_at": now}
+    connection.execute(CONVERSATIONS.insert().values(**row, **kept, **placed))
+    if title:
+        keep_words(connection, made, TITLE, title)
     return made
 
 
@@ -109,6 +122,12 @@ def set_pin(connection: Connection, conversation_id: str, pin: Pin) -> None:
 def set_effort(connection: Connection, conversation_id: str, effort: str | None) -> None:
     """Another level; None is what it inherits."""
     connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(effort=effort))
+
+
+def _first_stage() -> ScalarSelect[str]:
+    stages = STAGES.c
+    query = select(stages.id).where(stages.is_closed.is_(False)).order_by(stages.position, stages.id)
+    return query.limit(1).scalar_subquery()
 
 
 def conversation_of(connection: Connection, conversation_id: str, owner_id: str) -> ConversationRow | None:
@@ -147,11 +166,15 @@ def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
 def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:
     """Another title."""
     connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(title=title, title_by=by))
+    keep_words(connection, conversation_id, TITLE, title)
 
 
-def set_status(connection: Connection, conversation_id: str, status: Status) -> None:
-    """Another status; the conversation counts as changed."""
+def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
+    """Another status, which is tracked (R-2.018); the conversation counts as changed."""
+    old = connection.execute(select(_C.status).where(_C.id == conversation_id)).scalar()
     connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(status=status, updated_at=now_ms()))
+    if old is not None:
+        add_change(connection, conversation_id, "status", old, status, by)
 
 
 def pin_model(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:

@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeAlias, cast
 from sqlalchemy import Connection, Row, select, update
 
 from maia.core.types import JsonObject
+from maia.database.conversations import set_status
 from maia.database.ids import new_id, now_ms
+from maia.database.search import keep_words
 from maia.database.tables import CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
@@ -60,18 +62,20 @@ def open_turn(connection: Connection, conversation_id: str, author_id: str | Non
     turn, seq = connection.execute(
         update(CONVERSATIONS)
         .where(CONVERSATIONS.c.id == conversation_id)
-        .values(last_turn=CONVERSATIONS.c.last_turn + 1, status="running", updated_at=now)
+        .values(last_turn=CONVERSATIONS.c.last_turn + 1)
         .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
     ).one()
     shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": now}
-    answer = new_id()
+    said, answer = new_id(), new_id()
     connection.execute(
         MESSAGES.insert(),
         [
-            {"id": new_id(), "role": "user", "author_id": author_id, "text": text, **shared},
+            {"id": said, "role": "user", "author_id": author_id, "text": text, **shared},
             {"id": answer, "role": "assistant", "author_id": None, "text": "", **shared},
         ],
     )
+    set_status(connection, conversation_id, "running", author_id)
+    keep_words(connection, conversation_id, said, text)
     return cast(int, turn), answer
 
 
@@ -94,6 +98,7 @@ def close_answer(connection: Connection, conversation_id: str, turn: int, ending
         )
         .returning(_M.id)
     ).one()
+    keep_words(connection, conversation_id, row.id, ending.text)
     return cast(str, row.id)
 
 
@@ -110,3 +115,8 @@ def unfinished(connection: Connection, conversation_id: str) -> Sequence[int]:
     """Turns whose answer nobody is writing any more after the server ended."""
     query = select(_M.turn).where(_M.conversation_id == conversation_id, _M.role == "assistant", _M.outcome.is_(None))
     return [cast(int, turn) for turn in connection.execute(query).scalars()]
+
+
+def text_of(connection: Connection, message_id: str) -> str:
+    """What a message says, empty where there is none."""
+    return connection.execute(select(_M.text).where(_M.id == message_id)).scalar() or ""

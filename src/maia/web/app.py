@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
 from maia.web import failures, pages, providers
-from maia.web.api import approvals, conversations, models, privacy, routing, session
+from maia.web.api import approvals, cards, conversations, models, planning, privacy, routing, session
 from maia.web.assets import assets
 from maia.web.auth import signed_in
 from maia.web.desk import Desk, desk_of
@@ -57,6 +57,9 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (
         conversations.router,
         approvals.router,
+        cards.router,
+        planning.router,
+        planning.by_planner,
         privacy.router,
         models.router,
         routing.router,

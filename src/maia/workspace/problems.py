@@ -56,7 +56,7 @@ class AlreadyDecided(MaiaError):
 
 
 class NotThere(MaiaError):
-    """There is no such provider, model or tier."""
+    """There is no such provider, model, tier, project, type or stage."""
 
 
 class Coded(MaiaError):

@@ -1,10 +1,13 @@
 """The records that doors read: what the database gives, under one roof."""
 
 from maia.database.approvals import ApprovalRow, ApprovalStatus
+from maia.database.cards import Card
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
 from maia.database.folders import FolderRow
+from maia.database.history import Entry
 from maia.database.messages import MessageRow
+from maia.database.projects import Project, ProjectType, Stage
 from maia.database.providers import ModelRow, ProviderRow
 from maia.database.users import User
 from maia.folders.lists import Folder
@@ -12,13 +15,18 @@ from maia.folders.lists import Folder
 __all__ = [
     "ApprovalRow",
     "ApprovalStatus",
+    "Card",
     "ConversationRow",
+    "Entry",
     "Folder",
     "FolderRow",
     "Logged",
     "MessageRow",
     "ModelRow",
+    "Project",
+    "ProjectType",
     "ProviderRow",
+    "Stage",
     "Status",
     "User",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import URL, Connection
 
 from maia.core.events import SessionRenamed
-from maia.core.types import Submission
+from maia.core.types import JsonObject, Submission
 from maia.database import conversations, messages, settings
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
@@ -24,11 +24,14 @@ from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
+from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Answering, Change, answering, changed_pin, first_pin
 from maia.workspace.feed import Feeds
+from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
+from maia.workspace.planning import Planning
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
@@ -52,6 +55,11 @@ class Page:
     earlier: int | None
 
 
+def nobody() -> tuple[()]:
+    """No colleague."""
+    return ()
+
+
 class Workspace:
     """Everything that a door may ask for. Other people's conversations are `NotYours` everywhere."""
 
@@ -64,6 +72,8 @@ class Workspace:
         supply: Supply,
         started_with: str | None = None,
         masker: MaskerOf = Masker,
+        *,
+        colleagues: Colleagues = nobody,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
@@ -78,6 +88,8 @@ class Workspace:
         self._turns = Turns(self._database, self._log, self._folders, open_bench, self.models, self.privacy)
         self.accounts = Accounts(self._database)
         self.approvals = self._turns.queue
+        self.cards = Cards(self._database, colleagues)
+        self.planning = Planning(self._database)
 
     # Life
 
@@ -106,19 +118,32 @@ class Workspace:
     # Conversations
 
     async def create(
-        self, user: User, title: str, lang: str, folders: Sequence[Folder] = (), start: Change | None = None
+        self,
+        user: User,
+        title: str,
+        lang: str,
+        folders: Sequence[Folder] = (),
+        start: Change | None = None,
+        *,
+        fields: JsonObject | None = None,
     ) -> ConversationRow:
         """A new conversation of that person (R-2.005); without folders it gets a workspace of its own (R-2.347).
 
-        `start` says who answers. Raises `Unusable` for a title that is too long, `FolderRefused` and `ListRefused`,
-        `Unfit`: then none is made (R-2.336).
+        `start` says who answers, `fields` are those of `Cards.change`. Raises `Unusable` for a title that is too long
+        or a value that cannot be, `FolderRefused` and `ListRefused`, `Unfit`: then none is made (R-2.336).
         """
         title = checked_title(title) if title.strip() else ""
         checked = await self._folders.checked(user.id, folders)
         pin, effort = first_pin(start or Change(), await self.models.known())
-        made = await self._database.write(
-            lambda c: conversations.add_conversation(c, user.id, title, lang, pin, effort)
-        )
+        change = await self.cards.prepared(user, fields) if fields else None
+
+        def make(connection: Connection) -> str:
+            made = conversations.add_conversation(connection, user.id, title, lang, pin, effort)
+            if change is not None:
+                change(connection, made)
+            return made
+
+        made = await self._database.write(make)
         if checked:
             await self._folders.keep(made, checked)
         else:
@@ -181,7 +206,7 @@ class Workspace:
         if row.status == "running":
             raise Unusable("workspace.archive_running")
         status = "archived" if archived else "idle"
-        await self._database.write(lambda c: conversations.set_status(c, row.id, status))
+        await self._database.write(lambda c: conversations.set_status(c, row.id, status, row.owner_id))
 
     # Messages and turns
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from maia.core.types import JsonObject, Submission
 from maia.web.api.bindings import binding_json, options_json
+from maia.web.api.cardshapes import card_json
 from maia.web.api.shapes import (
     ChangedConversation,
     ListQuery,
@@ -42,27 +43,31 @@ async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[Li
 @router.post("", status_code=201)
 async def create_conversation(desk: AtDesk, person: SignedIn, body: NewConversation) -> JsonObject:
     """A new conversation. Without `folders` it works in a workspace of its own (R-2.347)."""
-    made = await desk.workspace.create(person.user, body.title, person.lang, folders_of(body.folders), body.start)
+    made = await desk.workspace.create(
+        person.user, body.title, person.lang, folders_of(body.folders), body.start, fields=body.asked()
+    )
     return await _whole(desk, made)
 
 
 @router.get("/{conversation_id}")
 async def get_conversation(
-    desk: AtDesk, row: Owned, before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
+    desk: AtDesk, person: SignedIn, row: Owned, before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
 ) -> JsonObject:
     """A conversation with its last messages, oldest first; `before` a turn for those before it."""
     found = await desk.workspace.messages(row, _MESSAGES, before)
     catalogue = await desk.workspace.models.known()
     binding = binding_json(await desk.workspace.answering(row), catalogue)
+    card = card_json(await desk.workspace.cards.card(person.user, row))
     whole = await _whole(desk, row)
-    return {**whole, **binding, "messages": [message_json(message) for message in found]}
+    return {**card, **whole, **binding, "messages": [message_json(message) for message in found]}
 
 
 @router.patch("/{conversation_id}")
 async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: ChangedConversation) -> JsonObject:
-    """Another title, model, binding or effort; archived or opened again; other folders, all or none (R-2.346)."""
+    """Another title, field, model or effort; archived or opened again; other folders, all or none (R-2.346)."""
     if body.folders is not None:
         await desk.workspace.set_folders(row, folders_of(body.folders))
+    await desk.workspace.cards.change(person.user, row, body.asked())
     if body.title is not None:
         await desk.workspace.rename(row, body.title)
     if (choice := body.choice) is not None:

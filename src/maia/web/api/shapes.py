@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, model_validator
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, model_validator
 from starlette.responses import Response
 
 from maia.core.types import JsonObject
+from maia.web.api.body import Body
+from maia.web.api.cardshapes import CardFields
 from maia.web.clock import moment
 from maia.workspace.binding import Binding
 from maia.workspace.catalogue import Pair
@@ -20,12 +22,6 @@ from maia.workspace.turns import LONGEST_MESSAGE
 Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Level = Annotated[str, StringConstraints(max_length=20)]
-
-
-class Body(BaseModel):
-    """A body in camelCase; fields that are not known are left alone (R-2.081)."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
 class FolderBody(Body):
@@ -52,11 +48,11 @@ class _Named(Body):
         return Pair(self.provider_id, self.model_id) if self.provider_id and self.model_id else None
 
 
-class NewConversation(Body):
+class NewConversation(CardFields):
     """A pair that is not complete, or not available, is left alone (R-2.069)."""
 
     title: Title = ""
-    folders: list[FolderBody] = []
+    folders: Annotated[list[FolderBody], Field(default_factory=list[FolderBody])]
     provider_id: Name | None = Field(None, alias="providerId")
     model_id: Name | None = Field(None, alias="modelId")
     model_binding: Binding | None = Field(None, alias="modelBinding")
@@ -68,7 +64,7 @@ class NewConversation(Body):
         return Change(self.model_binding, pair, self.effort, sets_effort=True)
 
 
-class ChangedConversation(_Named):
+class ChangedConversation(_Named, CardFields):
     title: Title | None = None
     archived: bool | None = None
     folders: list[FolderBody] | None = None
@@ -122,6 +118,10 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "titleBy": row.title_by,
         "status": row.status,
         "priority": row.priority,
+        "projectId": row.project_id,
+        "stageId": row.stage_id,
+        "dueOn": row.due_on,
+        "pinned": row.is_pinned,
         "providerId": row.provider_id,
         "modelId": row.model_id,
         "modelBinding": row.model_binding,

@@ -1,0 +1,84 @@
+"""Conversations as records: their place on the board, notes and history, search, deletion and its undo."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from maia.core.types import JsonObject
+from maia.web.api.cardshapes import Moved, NewNote, card_json, entry_json
+from maia.web.api.shapes import conversation_json
+from maia.web.auth import AtDesk, Owned, SignedIn
+
+router = APIRouter(tags=["records"])
+_ENTRIES = 100
+
+
+@router.post("/conversations/{conversation_id}/move")
+async def move_card(desk: AtDesk, person: SignedIn, row: Owned, body: Moved) -> JsonObject:
+    """To another column; there in front of the card `before`, else at its end."""
+    await desk.workspace.cards.move(person.user, row, body.asked(), body.before)
+    return card_json(await desk.workspace.cards.card(person.user, row))
+
+
+@router.get("/conversations/{conversation_id}/history")
+async def read_history(
+    desk: AtDesk,
+    row: Owned,
+    kind: Annotated[Literal["note", "change"] | None, Query()] = None,
+    before: Annotated[str | None, Query(max_length=60)] = None,
+) -> JsonObject:
+    """Notes and changes of tracked fields, the newest first; `next` goes into `before` for older ones."""
+    found = await desk.workspace.cards.history(row, kind, _ENTRIES, before)
+    after = found[-1].id if len(found) == _ENTRIES else None
+    return {"entries": [entry_json(entry) for entry in found], "next": after}
+
+
+@router.post("/conversations/{conversation_id}/notes", status_code=201)
+async def add_note(desk: AtDesk, person: SignedIn, row: Owned, body: NewNote) -> JsonObject:
+    """A person's note on the record; no model reads it."""
+    return {"id": await desk.workspace.cards.note(person.user, row, body.note)}
+
+
+@router.delete("/conversations/{conversation_id}", status_code=204)
+async def delete_conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
+    """Out of every list; `…/restore` takes it back."""
+    await desk.workspace.cards.delete(person.user, row)
+    return Response(status_code=204)
+
+
+@router.post("/conversations/{deleted_id}/restore")
+async def restore_conversation(desk: AtDesk, person: SignedIn, deleted_id: str) -> JsonObject:
+    """Take a deletion back."""
+    return conversation_json(await desk.workspace.cards.restore(person.user, deleted_id))
+
+
+@router.get("/search")
+async def search(
+    desk: AtDesk, person: SignedIn, query: Annotated[str, Query(alias="q", max_length=400)] = ""
+) -> JsonObject:
+    """Conversations with all these words in the title or in one message; the last word may be a beginning."""
+    found = await desk.workspace.cards.search(person.user, query)
+    return {"found": [{**conversation_json(each.row), "excerpt": each.excerpt} for each in found]}
+
+
+@router.get("/board")
+async def read_board(
+    desk: AtDesk, person: SignedIn, project: Annotated[str | None, Query(max_length=60)] = None
+) -> JsonObject:
+    """All cards, or those of a project, in the order of their columns."""
+    board = await desk.workspace.cards.board(person.user, project)
+    return {"cards": [card_json(card) for card in board.cards], "labels": list(board.labels)}
+
+
+@router.get("/colleagues")
+async def colleagues(desk: AtDesk) -> JsonObject:
+    """The agents that people talk to."""
+    found = await desk.workspace.cards.colleagues()
+    return {
+        "colleagues": [
+            {"name": each.name, "nickname": each.nickname, "description": each.description} for each in found
+        ]
+    }

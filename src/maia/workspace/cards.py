@@ -1,0 +1,249 @@
+"""Conversations as cards: their fields, notes and history, their places on the board, search, deletion with undo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from maia.core.types import JsonObject
+from maia.database import cards, conversations, history, messages, projects, search
+from maia.database.cards import Card
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.history import Entry, EntryKind, Tracked
+from maia.database.projects import Project, ProjectType, Stage
+from maia.database.users import User
+from maia.workspace.fields import (
+    Colleague,
+    Colleagues,
+    checked_agent,
+    checked_labels,
+    checked_note,
+    wanted,
+)
+from maia.workspace.problems import NotYours, Unusable
+
+MOST_FOUND = 50
+_EXCERPT = 160
+_TRACKED: Mapping[str, Tracked] = {
+    "priority": "priority",
+    "due_on": "due",
+    "project_id": "project",
+    "stage_id": "stage",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Everything that a board is drawn from."""
+
+    cards: Sequence[Card]
+    stages: Sequence[Stage]
+    projects: Sequence[Project]
+    types: Sequence[ProjectType]
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conversation that was searched for; `excerpt` is of the message with the words, empty for the title."""
+
+    row: ConversationRow
+    excerpt: str
+
+
+class Cards:
+    """The record around each chat. Other people's conversations are `NotYours` everywhere."""
+
+    def __init__(self, database: Database, colleagues: Colleagues) -> None:
+        self._database = database
+        self._colleagues = colleagues
+
+    async def colleagues(self) -> Sequence[Colleague]:
+        """The agents that people talk to (R-2.008)."""
+        return await asyncio.to_thread(self._colleagues)
+
+    # Reading
+
+    async def board(self, user: User, project_id: str | None = None) -> Board:
+        """All cards of a person, or those of a project; other values for what stands around them."""
+
+        def find(connection: Connection) -> Board:
+            return Board(
+                cards.cards_of(connection, user.id, project_id),
+                projects.stages(connection),
+                projects.projects(connection),
+                projects.project_types(connection),
+                cards.labels_in_use(connection, user.id),
+            )
+
+        return await self._database.read(find)
+
+    async def card(self, user: User, row: ConversationRow) -> Card:
+        """One card. Raises `NotYours` when it was deleted meanwhile."""
+        found = await self._database.read(lambda c: cards.card_of(c, row.id, user.id))
+        if found is None:
+            raise NotYours("workspace.not_found")
+        return found
+
+    async def search(self, user: User, query: str) -> Sequence[Found]:
+        """Conversations with all these words in the title or in one message, the last changed first."""
+
+        def find(connection: Connection) -> list[Found]:
+            words = search.asked_for(query)
+            found: list[Found] = []
+            for conversation_id, message_id in search.matching(connection, user.id, words, MOST_FOUND):
+                row = conversations.conversation_of(connection, conversation_id, user.id)
+                if row is not None:
+                    said = messages.text_of(connection, message_id) if message_id else ""
+                    found.append(Found(row, excerpt_of(said, words)))
+            return found
+
+        return await self._database.read(find)
+
+    # Changing
+
+    async def change(self, user: User, row: ConversationRow, asked: JsonObject) -> None:
+        """Set the fields that `asked` names, all or none, and keep the changes of tracked ones.
+
+        Raises `Unusable` for a value that cannot be, `NotYours` when the conversation is gone.
+        """
+        if asked:
+            work = await self.prepared(user, asked, is_new=False)
+            await self._database.write(lambda c: work(c, row.id))
+
+    async def prepared(
+        self, user: User, asked: JsonObject, *, is_new: bool = True
+    ) -> Callable[[Connection, str], None]:
+        """As `change`, to be done in another transaction; what a new conversation begins with is no change."""
+        values = wanted(asked)
+        labels = checked_labels(asked["labels"]) if "labels" in asked else None
+        looks = "agent" in asked or "project_id" in values or "stage_id" in values
+        known = await self.colleagues() if looks else ()
+
+        def work(connection: Connection, conversation_id: str) -> None:
+            row = conversations.conversation_of(connection, conversation_id, user.id)
+            if row is None:
+                raise NotYours("workspace.not_found")
+            own = {**values, **_agent(connection, row, asked, values, known)}
+            if is_new and "priority" not in own and own.get("project_id"):
+                own["priority"] = _first_priority(connection, own["project_id"])
+            changes = _changes(connection, row, own)
+            cards.set_fields(connection, row.id, own, is_news=bool(changes) or "agent" in own)
+            if labels is not None:
+                cards.set_labels(connection, row.id, labels)
+            if "owners" in asked:
+                cards.set_owners(connection, row.id, asked["owners"])
+            for field, old, new in () if is_new else changes:
+                history.add_change(connection, row.id, field, old, new, user.id)
+
+        return work
+
+    async def move(self, user: User, row: ConversationRow, asked: JsonObject, before: str | None) -> None:
+        """To another column, and there in front of the card `before`, or at its end. Raises as `change`."""
+        await self.change(user, row, asked)
+
+        def work(connection: Connection) -> None:
+            now = conversations.conversation_of(connection, row.id, user.id)
+            if now is not None:
+                column = [each for each in cards.column_of(connection, user.id, now.stage_id) if each != row.id]
+                place = column.index(before) if before in column else len(column)
+                cards.order_column(connection, user.id, [*column[:place], row.id, *column[place:]])
+
+        await self._database.write(work)
+
+    async def delete(self, user: User, row: ConversationRow) -> None:
+        """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written."""
+        if row.status == "running":
+            raise Unusable("card.delete_running")
+        await self._database.write(lambda c: cards.set_deleted(c, row.id, user.id, deleted=True))
+
+    async def restore(self, user: User, conversation_id: str) -> ConversationRow:
+        """What was deleted is back. Raises `NotYours` where nothing of theirs was."""
+        await self._database.write(lambda c: cards.set_deleted(c, conversation_id, user.id, deleted=False))
+        row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
+        if row is None:
+            raise NotYours("workspace.not_found")
+        return row
+
+    # History
+
+    async def note(self, user: User, row: ConversationRow, note: str) -> str:
+        """Keep a person's note; the model never reads it (R-2.301). Raises `Unusable`."""
+        clean = checked_note(note)
+        return await self._database.write(lambda c: history.add_note(c, row.id, clean, user.id))
+
+    async def history(
+        self, row: ConversationRow, kind: EntryKind | None, limit: int, before: str | None = None
+    ) -> Sequence[Entry]:
+        """The newest entries, the newest first (R-2.299)."""
+        return await self._database.read(lambda c: history.entries_of(c, row.id, kind, limit, before))
+
+
+def _agent(
+    connection: Connection,
+    row: ConversationRow,
+    asked: JsonObject,
+    values: Mapping[str, Any],
+    known: Sequence[Colleague],
+) -> dict[str, Any]:
+    """The agent that was asked for, else the one that comes along while none has answered yet."""
+    is_locked = row.last_turn > 0
+    if "agent" in asked:
+        wish = asked["agent"] or None
+        return {} if wish == row.agent else {"agent": checked_agent(wish, known, is_locked=is_locked)}
+    agent = None if is_locked else _assigned(connection, values, known)
+    return {"agent": agent} if agent else {}
+
+
+def _assigned(connection: Connection, values: Mapping[str, Any], known: Sequence[Colleague]) -> str | None:
+    """The agent that comes with a project (R-2.140) or a stage (N-14.05), where there is such a colleague."""
+    project = projects.project(connection, values["project_id"]) if values.get("project_id") else None
+    stage = next((each for each in projects.stages(connection) if each.id == values.get("stage_id")), None)
+    offered = (stage and stage.agent) or (project and project.agent)
+    return offered if offered in {each.name for each in known} else None
+
+
+def _first_priority(connection: Connection, project_id: str) -> str:
+    """What new conversations of a project begin with (N-14.03)."""
+    project = projects.project(connection, project_id)
+    types = {each.id: each.priority for each in projects.project_types(connection)}
+    return types.get(project.type_id or "", "normal") if project else "normal"
+
+
+def _changes(
+    connection: Connection, row: ConversationRow, values: Mapping[str, Any]
+) -> list[tuple[Tracked, str | None, str | None]]:
+    """What really changes, as people read it later: stages and projects by name. Raises `Unusable` for unknown ones."""
+    changed = [column for column in _TRACKED if column in values and values[column] != getattr(row, column)]
+    names: dict[str, dict[str, str]] = {}
+    if "stage_id" in changed:
+        names["stage_id"] = {each.id: each.name for each in projects.stages(connection)}
+    if "project_id" in changed:
+        names["project_id"] = {each.id: each.name for each in projects.projects(connection)}
+    changes: list[tuple[Tracked, str | None, str | None]] = []
+    for column in changed:
+        old, new = getattr(row, column), values[column]
+        if column in names:
+            if new is not None and new not in names[column]:
+                raise Unusable(f"card.no_{_TRACKED[column]}")
+            before = projects.project(connection, old) if column == "project_id" and old else None
+            old, new = before.name if before else names[column].get(old or ""), names[column].get(new or "")
+        changes.append((_TRACKED[column], old, new))
+    return changes
+
+
+def excerpt_of(said: str, words: Sequence[str]) -> str:
+    """The part of a message around the first of the words, on one line."""
+    line = " ".join(said.split())
+    folded = line.casefold()
+    at = min((found for word in words if (found := folded.find(word)) >= 0), default=0)
+    start = max(0, at - _EXCERPT // 3)
+    if start:
+        start = line.find(" ", start, at) + 1 or start
+    part = line[start : start + _EXCERPT]
+    return ("…" if start else "") + part + ("…" if start + _EXCERPT < len(line) else "")
