@@ -9,6 +9,7 @@ from maia.core.events import (
     Answered,
     ApprovalAnswered,
     ApprovalRequested,
+    ContextMeasured,
     Event,
     Notice,
     ReasoningDelta,
@@ -315,3 +316,20 @@ def test_a_diff_holds_all_of_both_sides(before: str, after: str) -> None:
     removed = ["".join(s.text for s in row.spans) for row in shown.rows if row.kind == "del"]
     assert set(removed) <= set(before.split("\n"))
     assert shown.removed == len(removed)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "window", "tone", "words"),
+    [
+        pytest.param(49_000, 100_000, "success", "49.0k / 100k · 49% · measured", id="less than half"),
+        pytest.param(50_000, 100_000, "warning", "50.0k / 100k · 50% · measured", id="half"),
+        pytest.param(75_000, 100_000, "danger", "75.0k / 100k · 75% · measured", id="three quarters"),
+        pytest.param(900, None, "muted", "900 · measured", id="nobody knows the window"),
+    ],
+)
+def test_the_bar_has_the_colour_of_how_full_the_window_is(
+    tokens: int, window: int | None, tone: str, words: str
+) -> None:
+    speak = Speaker(Catalogue("en", strict=True), "en")
+    measured = ContextMeasured(tokens, window, "measured")
+    assert (speak.fill(measured), speak.fullness(measured)) == (tone, words)

@@ -132,11 +132,12 @@ class ContextMeasured:
     """How full the window is. Before a request it counts what will be sent; after an answer and after results, what
     would be sent next.
 
-    `window` is None when nobody knows it.
+    `window` is None when nobody knows it; `source` says whether the provider reported the number or we counted.
     """
 
     tokens: int
     window: int | None
+    source: Literal["measured", "estimated"] = "estimated"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
 
     The page's last turn is drawn again as a whole first, whatever was missed; from there on only what changed.
     """
-    canvas = Canvas(reader, person.user.name, may_decide(person.user))
+    canvas = Canvas(reader, person.user.name, may_decide(person.user), row.id)
     shown_turn, logged = await desk.workspace.since(row, cursor)
     reached = logged[-1].seq if logged else cursor
     if begun := "".join(canvas.begin(shown_turn, logged, cursor)):
@@ -56,6 +56,7 @@ class Canvas:
     reader: Reader
     author: str
     may_decide: bool
+    conversation: str
     _folds: dict[int, TurnFold] = field(default_factory=dict[int, TurnFold])
     _drawn: dict[int, TurnView] = field(default_factory=dict[int, TurnView])
     _cut: dict[str, Splitter] = field(default_factory=dict[str, Splitter])
@@ -120,6 +121,8 @@ class Canvas:
         if self._drawn and any(isinstance(event, _TOLD_ABOVE) for event in events):
             last = self._drawn[max(self._drawn)]
             yield part("status", self._rows.status(last.status))
+            if last.context is not None:
+                yield part("context", self._rows.context(last.context, self.conversation))
             yield part("cards", self._rows.cards(last.cards, self.may_decide))
 
     def _changed(self, old: TurnView, new: TurnView) -> Iterator[str]:

@@ -20,7 +20,7 @@ from maia.web.diff import file_diff
 from maia.web.markdown import blocks_of, html_of
 from maia.web.names import common_name
 from maia.web.view import Words
-from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES, VERDICTS, Speaker, pretty
+from maia.web.words import CALLS, EGRESS, NOTICES, OUTCOMES, STATUSES, VERDICTS, Speaker, pretty
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -61,6 +61,7 @@ def environment() -> Environment:
         "STATUSES": STATUSES,
         "OUTCOMES": OUTCOMES,
         "VERDICTS": VERDICTS,
+        "EGRESS": EGRESS,
         "NOTICES": NOTICES,
     }
     tests: dict[str, Any] = made.tests

@@ -12,6 +12,7 @@ from maia.core.events import (
     ApprovalRequested,
     CallDecided,
     CallQueued,
+    ContextMeasured,
     Event,
     Notice,
     ReasoningDelta,
@@ -120,6 +121,7 @@ class TurnView:
     notices: tuple[Notice, ...] = ()
     cards: tuple[Card, ...] = ()
     working: Working | None = None
+    context: ContextMeasured | None = None
     ended: TurnEnded | None = None
     model: str = ""
     provider: str = ""
@@ -215,6 +217,8 @@ class TurnFold:
             case ApprovalAnswered():
                 call_id = self._asked.pop(event.approval_id, "")
                 self._change(call_id, state="running")
+            case ContextMeasured():
+                self._set(context=event)
             case CallQueued():
                 self._queue(event)
             case CallDecided():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from maia.core.events import Notice, TurnEnded
+from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
 from maia.core.types import Failure, JsonObject, Outcome, Reason
@@ -14,7 +14,11 @@ from maia.i18n.formats import number, seconds
 from maia.web.names import common_name
 from maia.web.picker import answered, chip
 from maia.web.view import Call, CallState, TurnView, Working
-from maia.workspace.records import ApprovalRow, ApprovalStatus, Status
+from maia.workspace.records import ApprovalRow, ApprovalStatus, CompositionRow, SectionRow, Status
+
+Filled: TypeAlias = ContextMeasured | CompositionRow
+"""How full a window is, from a stream or from a record."""
+_PERCENT: Final[Mapping[str, str]] = {"fr": "\u202f%", "en": "%"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,16 @@ VERDICTS: Final[Mapping[ApprovalStatus, Sign]] = {
     "refused": Sign("ban", "danger", "approvals.status.refused"),
     "dropped": Sign("clock", "muted", "approvals.status.dropped"),
 }
+
+EGRESS: Final[Mapping[str, Sign]] = {
+    "masked": Sign("mask", "info", "privacy.badge.masked"),
+    "clean": Sign("check", "success", "privacy.badge.clean"),
+    "unscanned": Sign("lock", "muted", "privacy.badge.unscanned"),
+    "local": Sign("home", "muted", "privacy.badge.local"),
+    "withheld": Sign("ban", "danger", "privacy.badge.withheld"),
+}
+_FULL: Final = ((0.5, "success"), (0.75, "warning"))
+"""Below which part of the window is filled, and the tone of that (R-2.103)."""
 
 NOTICES: Final[Mapping[str, str]] = {"info": "info", "warn": "alert", "fail": "alert"}
 _IN_SETTINGS = ("auth", "not_configured")
@@ -126,6 +140,41 @@ class Speaker:
     def notice(self, notice: Notice) -> str:
         return visible(self.say(notice.key, **notice.values))
 
+    def fill(self, measured: Filled) -> str:
+        """The tone of how full a window is; none where nobody knows the window."""
+        if not measured.window:
+            return "muted"
+        part = measured.tokens / measured.window
+        return next((tone for below, tone in _FULL if part < below), "danger")
+
+    def measured(self, measured: Filled) -> str:
+        """Who says so (R-2.094, R-2.096)."""
+        return self.say(f"context.{_source(measured)}")
+
+    def fullness(self, measured: Filled) -> str:
+        """`124.0k / 200k · 62 % · measured`, with `~` for an estimate."""
+        about = "" if _source(measured) == "measured" else "~"
+        used = about + self._thousands(measured.tokens, 1)
+        if not measured.window:
+            return f"{used} · {self.measured(measured)}"
+        share = f"{about}{self.count(round(100 * measured.tokens / measured.window))}{_PERCENT[self.lang]}"
+        return f"{used} / {self._thousands(measured.window, 0)} · {share} · {self.measured(measured)}"
+
+    def _thousands(self, value: int, decimals: int) -> str:
+        if value < 1000:
+            return self.count(value)
+        return number(value / 1000, self.lang, decimals) + ("\u202fk" if self.lang == "fr" else "k")
+
+    def egress(self, section: SectionRow) -> str:
+        """What the privacy mask did to a section (R-2.107–R-2.110)."""
+        kinds = section.masked_types or {}
+        names = ", ".join(self.say(key) if self.say.has(key := f"privacy.type.{kind}") else kind for kind in kinds)
+        return visible(self.say(EGRESS[str(section.privacy)].key, n=section.masked, types=names))
+
+    def masked_results(self, tools: JsonObject) -> str:
+        """`memory_search (2), …` (R-2.114)."""
+        return visible(", ".join(f"{common_name(name)} ({n})" for name, n in tools.items()))
+
     def stored_reason(self, reason: JsonObject) -> str:
         """As `reason`, for one that was kept with a request."""
         return self.reason(Reason(reason["key"], reason["values"]))
@@ -188,6 +237,10 @@ class Speaker:
             _details(failure),
             kept=has_text,
         )
+
+
+def _source(measured: Filled) -> str:
+    return measured.tokens_source if isinstance(measured, CompositionRow) else measured.source
 
 
 def _one_line(preview: str, arguments: JsonObject) -> str:

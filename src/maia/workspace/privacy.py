@@ -114,16 +114,24 @@ class Privacy:
         submission: Submission,
         *,
         masked: bool,
+        heard: Callable[[Sent], None],
         is_auto: bool = False,
     ) -> Passed:
         """Judge a new message by the model that it will run on; with `masked` blocked values are replaced first.
 
         `is_auto`: that model was chosen for this message, which always counts as elsewhere (R-2.272).
+        `heard` is told what is done to each request.
 
         Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
         """
         policy, _ = await self.policy()
-        masking = Masking(self._masker(policy), bench.say, refuses=True, record=self._recorder(policy, conversation_id))
+        note_act = self._recorder(policy, conversation_id)
+
+        def record(sent: Sent) -> None:
+            heard(sent)
+            note_act(sent)
+
+        masking = Masking(self._masker(policy), bench.say, refuses=True, record=record)
         types: tuple[str, ...] = ()
         if masked:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)

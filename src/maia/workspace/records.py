@@ -2,6 +2,7 @@
 
 from maia.database.approvals import ApprovalRow, ApprovalStatus
 from maia.database.cards import Card
+from maia.database.compositions import CompositionRow, SectionRow
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
 from maia.database.folders import FolderRow
@@ -16,6 +17,7 @@ __all__ = [
     "ApprovalRow",
     "ApprovalStatus",
     "Card",
+    "CompositionRow",
     "ConversationRow",
     "Entry",
     "Folder",
@@ -26,6 +28,7 @@ __all__ = [
     "Project",
     "ProjectType",
     "ProviderRow",
+    "SectionRow",
     "Stage",
     "Status",
     "User",

@@ -10,8 +10,10 @@ from sqlalchemy import Connection
 
 from maia.core.errors import MaiaError
 from maia.core.events import (
+    Answered,
     ApprovalRequested,
     CallQueued,
+    ContextMeasured,
     Event,
     LimitReached,
     Notice,
@@ -20,7 +22,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.types import Answer, Cost, Failure, Submission
-from maia.database import approvals, conversations, messages
+from maia.database import approvals, compositions, conversations, messages
 from maia.database.events import forget_progress
 from maia.engine.answering import Answering, said_next
 from maia.engine.approvals import Approvals
@@ -31,6 +33,7 @@ from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
 from maia.workspace.choosing import Chosen
+from maia.workspace.composition import Tape, is_measured
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
 
@@ -52,6 +55,7 @@ class RunningTurn:
     bound: Bound
     masking: Masking
     queue: Queue
+    tape: Tape
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -107,6 +111,9 @@ class RunningTurn:
             event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why)
         elif isinstance(event, TurnEnded):
             event = replace(self._honest(event), provider=self._provider(event))
+            if (context := self.tape.context()) is not None:
+                self.log.take(context)
+        self._listen(event)
         self._state = type(event).__name__ if isinstance(event, (TurnStarted, TurnEnded)) else self._state
         self.transcript.apply(event)
         self.sums.take(event)
@@ -118,6 +125,14 @@ class RunningTurn:
             task = asyncio.create_task(self._settle(event))
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
+
+    def _listen(self, event: Event) -> None:
+        """What providers say of the size of a prompt; a program's sum over its steps is none (R-2.094, R-2.099)."""
+        if isinstance(event, Answered) and event.usage is not None and self.bound.wire is not None:
+            self.tape.measured = event.usage.prompt if is_measured(self.bound) else None
+        elif isinstance(event, ContextMeasured) and self.bound.runtime is not None:
+            self.tape.measured = event.tokens if is_measured(self.bound) else None
+            self.tape.window = event.window or self.tape.window
 
     def _nobody_decides(self, approval_id: str) -> None:
         self.approvals.answer(approval_id, Answer("no"), "headless")
@@ -156,12 +171,15 @@ class RunningTurn:
 
     def _close(self, ended: TurnEnded) -> Along:
         """What is written with the last event: the answer and the status; pieces of text are not needed any more."""
+        composed = self.tape.composition(self.conversation, self.number, ended.provider, ended.model)
         ending, conversation, number = self.sums.ending(ended), self.conversation, self.number
 
         def along(connection: Connection) -> None:
             messages.close_answer(connection, conversation, number, ending)
             conversations.set_status(connection, conversation, approvals.status_after(connection, conversation, number))
             forget_progress(connection, conversation, number)
+            if composed is not None:
+                compositions.keep_composition(connection, composed)
 
         return along
 

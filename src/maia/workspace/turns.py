@@ -20,6 +20,7 @@ from maia.workspace.approvals import Queue
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import chosen_for
+from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.privacy import Privacy
@@ -137,13 +138,18 @@ class Turns:
         *,
         masked: bool,
     ) -> Begun:
-        chosen = chosen_for(row, await self._models.known(), submission.text, override)
+        known = await self._models.known()
+        chosen = chosen_for(row, known, submission.text, override)
         room = await self._folders.room(row)
         bench = await self._bench(row, room)
         bound = await _opened(bench, chosen.pair)
         is_auto = chosen.why.reason == "auto"
-        passed = await self._privacy.passed(bench, bound, row.id, author_id, submission, masked=masked, is_auto=is_auto)
-        submission, bound = passed.submission, passed.bound
+        tape = Tape(window=window_of(known.model(chosen.pair), bound.provider))
+        inner = overheard(bound, tape.inside)
+        passed = await self._privacy.passed(
+            bench, inner, row.id, author_id, submission, masked=masked, is_auto=is_auto, heard=tape.mask
+        )
+        submission, bound = passed.submission, overheard(passed.bound, tape.outside)
         transcript = await self._transcript(row, bench)
         title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
 
@@ -172,6 +178,7 @@ class Turns:
             bound=bound,
             masking=passed.masking,
             queue=self.queue,
+            tape=tape,
             notices=room.notices,
         )
         running.turn = turn

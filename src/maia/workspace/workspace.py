@@ -10,7 +10,8 @@ from sqlalchemy import URL, Connection
 
 from maia.core.events import SessionRenamed
 from maia.core.types import JsonObject, Submission
-from maia.database import conversations, messages, settings
+from maia.database import compositions, conversations, messages, settings
+from maia.database.compositions import CompositionRow
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Logged, Stamped, events_of_turns, turn_at
@@ -41,6 +42,9 @@ from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
 
 PAGE = 200
+RETENTION = "observability.contextRetentionDays"
+KEPT_DAYS = 7
+"""Days for which what a turn was made of is kept, unless a setting says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class Workspace:
         self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self._turns = Turns(self._database, self._log, self._folders, open_bench, self.models, self.privacy)
+        self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
         self.approvals = self._turns.queue
         self.cards = Cards(self._database, colleagues)
@@ -98,6 +103,7 @@ class Workspace:
         await self.models.start()
         for conversation_id in await self._database.read(conversations.running):
             await self._database.write(lambda c, each=conversation_id: recover(c, each))
+        self._forgetting = asyncio.create_task(self._forget())
         name = await self._database.read(lambda c: settings.setting(c, "installation"))
         if isinstance(name, str):
             return name
@@ -111,6 +117,9 @@ class Workspace:
 
     async def close(self) -> None:
         """End all turns, write the rest, close the database."""
+        if self._forgetting is not None:
+            self._forgetting.cancel()
+            await asyncio.wait({self._forgetting})
         await self._turns.close()
         await self.models.close()
         await asyncio.to_thread(self._database.close)
@@ -259,6 +268,23 @@ class Workspace:
     def follow(self, row: ConversationRow, seq: int, patience: float) -> AsyncIterator[tuple[Logged, ...]]:
         """The log after that number, then what comes; an empty tuple after `patience` seconds of silence."""
         return self._log.follow(row.id, seq, patience)
+
+    async def composition(self, row: ConversationRow, turn: int) -> CompositionRow | None:
+        """What the last model call of that turn received, while it is kept (R-2.126)."""
+        return await self._database.read(lambda c: compositions.composition(c, row.id, turn))
+
+    async def composed(self, row: ConversationRow) -> Sequence[int]:
+        """The turns of which that is kept, the last first."""
+        return await self._database.read(lambda c: compositions.turns_composed(c, row.id))
+
+    async def _forget(self) -> None:
+        """Drop what is kept for some days only, now and once an hour (N-18.04)."""
+        while True:
+            days = await self._database.read(lambda c: settings.setting(c, RETENTION))
+            kept = days if isinstance(days, int) and days >= 0 else KEPT_DAYS
+            before = now_ms() - kept * 86_400_000
+            await self._database.write(lambda c, before=before: compositions.purge_compositions(c, before))
+            await asyncio.sleep(3600)
 
     async def answer(self, row: ConversationRow, turn: int) -> MessageRow | None:
         """The answer of a turn."""
