@@ -62,7 +62,8 @@ class Impatient(H11Protocol):
     def _make_room(self) -> None:
         if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency:
             return
-        others = [each for each in self.connections if isinstance(each, Impatient) and each is not self]
+        connections = cast("set[object]", self.connections)  # of kinds that need not be installed
+        others = [each for each in connections if isinstance(each, Impatient) and each is not self]
         idle = [each for each in others if each._is_idle]
         if idle:
             oldest = min(idle, key=lambda each: each._since)
