@@ -33,7 +33,7 @@ def _as_somebody() -> Sequence[str]:
 def postgres_server(*, vectors: bool = False) -> Generator[str]:
     """The address of a running server without a database name. Skips, with the reason, where there can be none.
 
-    With `vectors` it has the extension pgvector.
+    With `vectors` it has the extension pgvector. It ends with the tests, also where they are killed.
     """
     programs = _programs(vectors=vectors)
     if programs is None:
@@ -58,8 +58,11 @@ def postgres_server(*, vectors: bool = False) -> Generator[str]:
 
     run(programs / "initdb", "-D", data, "-A", "trust", "-U", "maia", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
     run(programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+    end = 'read -r _; "$0" -D "$1" -m immediate stop; rm -rf "$2"'
+    line = [*somebody, "sh", "-c", end, *map(str, (programs / "pg_ctl", data, folder))]
+    quiet = subprocess.DEVNULL
+    watch = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True)
     try:
         yield f"postgresql://maia@127.0.0.1:{port}"
     finally:
-        run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+        watch.communicate(timeout=60)
