@@ -103,7 +103,8 @@ def test_the_effort_lists_what_the_model_has_and_shows_under_the_answer(
     page.goto(f"{server.url}/conversations/{conversation}")
     levels = [say("effort.automatic"), *(say(f"effort.level.{n}") for n in ("none", "low", "medium", "high", "max"))]
     expect(page.locator("[data-effort] option")).to_have_text(levels)
-    page.locator("[data-effort]").select_option("max")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        page.locator("[data-effort]").select_option("max")
     expect(page.locator("[data-effort]")).to_have_value("max")
     visitor.ask("PATCH", path, {"providerId": "litellm", "modelId": "gpt-5-mini"})
     page.reload()

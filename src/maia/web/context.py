@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, Response
 
 from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.frame import page_of
+from maia.web.stream import LARGEST
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -18,8 +19,8 @@ async def context_panel(
     desk: AtDesk,
     person: SignedIn,
     row: Owned,
-    turn: Annotated[int | None, Query(ge=1)] = None,
-    section: Annotated[int, Query(ge=1)] = 1,
+    turn: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+    section: Annotated[int, Query(ge=1, le=LARGEST)] = 1,
     sent: Annotated[bool, Query(strict=False)] = False,
 ) -> Response:
     """One turn, the last one that is kept unless named, with one of its sections opened."""

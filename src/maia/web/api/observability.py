@@ -9,13 +9,16 @@ from fastapi import APIRouter, Query
 from maia.core.types import JsonObject
 from maia.web.auth import AtDesk, Owned
 from maia.web.clock import moment
+from maia.web.stream import LARGEST
 from maia.workspace.records import CompositionRow, SectionRow
 
 router = APIRouter(prefix="/observability", tags=["observability"])
 
 
 @router.get("/compositions/{conversation_id}")
-async def get_composition(desk: AtDesk, row: Owned, turn: Annotated[int | None, Query(ge=1)] = None) -> JsonObject:
+async def get_composition(
+    desk: AtDesk, row: Owned, turn: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
+) -> JsonObject:
     """The composition of a turn, the last one unless named; null where none was recorded or it is kept no longer."""
     found = await desk.workspace.composition(row, turn or row.last_turn)
     return {"composition": None if found is None else _json(found)}
