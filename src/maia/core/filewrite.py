@@ -106,7 +106,7 @@ def _link_new(folder: int, spare: str, name: str) -> bool:
         os.link(spare, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         raise
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError):  # file systems and systems without hard links; the caller renames instead
         return False
     return True
 
