@@ -61,10 +61,10 @@ class PrivateMemory:
         looked_for = terms(query)
         words = meaning = ()
         if self._meaning is not None and looked_for:
-            meaning = await self._meaning.search(self._store, self._in_thread, query, wanted, CANDIDATES)
+            meaning = await self._meaning.search(self._store, self._in_thread, query, wanted, 2 * count)
         if looked_for:
             words = await self._in_thread(lambda: self._store.by_words(looked_for, wanted, CANDIDATES))
-        best = joined(fresh_first(words, self._clock()), meaning[: 2 * count], count)
+        best = joined(fresh_first(words, self._clock()), meaning, count)
         entries = await self._in_thread(lambda: self._store.get([one.entry_id for one in best]))
         return [Found(entries[one.entry_id], one.score, one.by) for one in best if one.entry_id in entries]
 

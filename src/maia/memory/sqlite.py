@@ -163,8 +163,10 @@ class SqliteStore:
 
     @_told
     def without_vectors(self, space: str, limit: int) -> Sequence[MemoryEntry]:
-        table = "waiting JOIN entries ON id = entry" if space == self._meta("space", "") else "entries"
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM {table} ORDER BY id DESC LIMIT ?", (limit,))
+        # CROSS JOIN keeps the order: otherwise SQLite walks through all entries to find that none of them waits.
+        waiting = "waiting CROSS JOIN entries ON id = entry ORDER BY entry"
+        table = waiting if space == self._meta("space", "") else "entries ORDER BY id"
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM {table} DESC LIMIT ?", (limit,))
         return [_entry(row) for row in rows]
 
     @_told
