@@ -96,7 +96,7 @@ def test_an_invalid_agent_is_skipped_with_a_warning_and_the_others_load(world: W
         Notice(
             "warn",
             "agents.bad.effort",
-            {"file": file, "line": 3, "given": "huge", "known": "none, low, medium, high, max"},
+            {"file": file, "line": 3, "given": "huge", "known": "none, minimal, low, medium, high, xhigh, max"},
         ),
         Notice("warn", "agents.skipped", {"n": 1, "names": "bad"}),
     )

@@ -142,6 +142,8 @@ def test_a_program_works_without_asking_only_where_the_person_says_so(
         ("high", 80, 50),
         ("medium", 20, 20),
         ("max", 80, 80),
+        ("xhigh", 80, 80),
+        ("minimal", 80, 10),
         (None, 7, 7),
     ],
 )

@@ -101,7 +101,8 @@ def test_the_effort_lists_what_the_model_has_and_shows_under_the_answer(
     path = f"/api/v1/conversations/{conversation}"
     visitor.ask("PATCH", path, {"providerId": "litellm", "modelId": "claude-sonnet-5"})
     page.goto(f"{server.url}/conversations/{conversation}")
-    levels = [say("effort.automatic"), *(say(f"effort.level.{n}") for n in ("none", "low", "medium", "high", "max"))]
+    names = ("none", "low", "medium", "high", "xhigh", "max")
+    levels = [say("effort.automatic"), *(say(f"effort.level.{each}") for each in names)]
     expect(page.locator("[data-effort] option")).to_have_text(levels)
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
         page.locator("[data-effort]").select_option("max")

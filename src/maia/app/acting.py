@@ -37,14 +37,16 @@ class Acting:
 NOBODY: Final = Acting(AgentDefinition("", "", "", ""))
 """maia itself: no model, key or runner of its own."""
 
-STEPS: Final[Mapping[Effort, int]] = {"low": 10, "medium": 25, "high": 50}
+STEPS: Final[Mapping[Effort, int]] = {"minimal": 10, "low": 10, "medium": 25, "high": 50}
 """T7.05. An effort that is not here leaves the settings' limit."""
 
 _PACE: Final[Mapping[Effort, str]] = {
     "none": "Answer straight away, with no more tool calls than the task cannot do without.",
+    "minimal": "Think only where you must. You have at most 10 steps; keep the last one for the answer.",
     "low": "Go the shortest way that settles the task. You have at most 10 steps; keep the last one for the answer.",
     "medium": "Work thoroughly, without side paths. You have at most 25 steps; keep the last one for the answer.",
     "high": "Work carefully and check what you claim. You have at most 50 steps; keep the last one for the answer.",
+    "xhigh": "Take your time: consider alternatives where it matters, and check everything that you claim.",
     "max": "Take all the care that the task allows, consider alternatives, and check everything that you claim.",
 }
 

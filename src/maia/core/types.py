@@ -15,7 +15,7 @@ JsonValue: TypeAlias = Any
 """A value that `json` reads and writes. `Any`, because a checked recursive alias costs more than it catches."""
 JsonObject: TypeAlias = dict[str, Any]
 
-Effort: TypeAlias = Literal["none", "low", "medium", "high", "max"]
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model may think. Each wire maps it to the provider's own control, or drops it where there is none."""
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 from maia.core.types import Effort, JsonObject
 
@@ -26,33 +26,42 @@ class Facts:
     images: bool | None = None
 
 
-_ALL: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "max")
-_THINKING: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
+_BUDGET: Final[tuple[Effort, ...]] = get_args(Effort)
+"""Models that take a number of thinking tokens: every level is one."""
+_ADAPTIVE: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "max")
+_NEWEST: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh", "max")
+_THINKING: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 _THREE: Final[tuple[Effort, ...]] = ("low", "medium", "high")
+_FROM_MINIMAL: Final[tuple[Effort, ...]] = ("minimal", "low", "medium", "high")
 _NO_EFFORT: Final[tuple[Effort, ...]] = ()
 
 _FAMILIES: Final[tuple[tuple[str, Facts], ...]] = (
     # platform.claude.com/docs, models overview, effort, extended thinking, 2026-11.
     (r"claude-(?:fable|mythos)-|claude-opus-5[.-]5", Facts(None, 128_000, _THINKING, True)),
-    (r"claude-(?:opus|sonnet|haiku)-[5-9]|claude-opus-4[.-][6-9]", Facts(None, 128_000, _ALL, True)),
-    (r"claude-opus-4[.-]5|claude-(?:sonnet|haiku)-4", Facts(None, 64_000, _ALL, True)),
-    (r"claude-opus-4", Facts(None, 32_000, _ALL, True)),
-    (r"claude-3[.-]7", Facts(None, 64_000, _ALL, True)),
+    (r"claude-(?:opus|sonnet|haiku)-[5-9]|claude-opus-4[.-][7-9]", Facts(None, 128_000, _NEWEST, True)),
+    (r"claude-opus-4[.-]6", Facts(None, 128_000, _ADAPTIVE, True)),
+    (r"claude-sonnet-4[.-]6", Facts(None, 64_000, _ADAPTIVE, True)),
+    (r"claude-opus-4[.-]5|claude-(?:sonnet|haiku)-4", Facts(None, 64_000, _BUDGET, True)),
+    (r"claude-opus-4", Facts(None, 32_000, _BUDGET, True)),
+    (r"claude-3[.-]7", Facts(None, 64_000, _BUDGET, True)),
     (r"claude-3[.-]5", Facts(None, 8_192, _NO_EFFORT, True)),
     (r"claude-3", Facts(None, 4_096, _NO_EFFORT, True)),
     # developers.openai.com/api/docs/models, 2026-11.
     (r"gpt-oss", Facts(131_072, 131_072, _THREE, False)),
     (r"gpt-[5-9](?:\.\d+)?-chat|chat-latest", Facts(None, 16_384, _NO_EFFORT, True)),
-    (r"gpt-6\.[2-9]", Facts(None, 128_000, _THINKING, True)),
-    (r"gpt-[56]\.\d|gpt-6", Facts(None, 128_000, _ALL, True)),
-    (r"gpt-5", Facts(None, 128_000, _THREE, True)),
+    (r"gpt-6\.\d", Facts(None, 128_000, _THINKING, True)),
+    (r"gpt-5\.[6-9]|gpt-6", Facts(None, 128_000, _NEWEST, True)),
+    (r"gpt-5\.1(?!-codex-max)", Facts(None, 128_000, ("none", "low", "medium", "high"), True)),
+    (r"gpt-5\.\d", Facts(None, 128_000, ("none", "low", "medium", "high", "xhigh"), True)),
+    (r"gpt-5-pro", Facts(None, 272_000, ("high",), True)),
+    (r"gpt-5", Facts(None, 128_000, _FROM_MINIMAL, True)),
     (r"gpt-4\.1", Facts(1_047_576, 32_768, _NO_EFFORT, True)),
     (r"gpt-4o", Facts(None, 16_384, _NO_EFFORT, True)),
     (r"gpt-4-turbo", Facts(None, 4_096, _NO_EFFORT, True)),
     (r"gpt-(?:4|3\.5)", Facts(None, 4_096, _NO_EFFORT, False)),
     (r"\bo[134](?:-mini|-pro)?\b", Facts(None, 100_000, _THREE, True)),
     # ai.google.dev/gemini-api/docs/models and /openai, 2026-11.
-    (r"gemini-(?:2\.5|[3-9])", Facts(1_048_576, 65_536, _THREE, True)),
+    (r"gemini-(?:2\.5|[3-9])", Facts(1_048_576, 65_536, _FROM_MINIMAL, True)),
     (r"gemini-(?:1\.5|2)", Facts(None, 8_192, _NO_EFFORT, True)),
     # docs.x.ai, docs.mistral.ai, api-docs.deepseek.com, platform.moonshot.ai, docs.z.ai, console.groq.com, 2026-11.
     (r"grok-3-mini", Facts(None, None, ("low", "high"), False)),

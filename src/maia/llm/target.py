@@ -13,7 +13,7 @@ WireFormat: TypeAlias = Literal["openai-chat", "anthropic-messages", "other"]
 
 EffortControl: TypeAlias = Literal[
     "none",  # the model has no such control: the effort is left out
-    "openai",  # reasoning_effort: none | low | medium | high | xhigh
+    "openai",  # reasoning_effort: none | minimal | low | medium | high | xhigh | max
     "openrouter",  # reasoning: {effort: …}
     "anthropic-budget",  # thinking: {type: enabled, budget_tokens: N}
     "anthropic-adaptive",  # thinking: {type: adaptive} and output_config: {effort: …}

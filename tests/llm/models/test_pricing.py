@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Cost, Usage
+from maia.core.types import Cost, Effort, Usage
 from maia.llm import catalogue
 from maia.llm.catalogue import Facts, entry_of, facts_of, fits
 from maia.llm.effort import EFFORTS, nearest_effort
@@ -236,7 +236,20 @@ def test_an_asked_effort_becomes_the_nearest_the_model_has(asked, known, sent) -
     assert nearest_effort(asked, known) == sent
 
 
-def test_efforts_are_facts_of_a_model() -> None:
-    assert facts_of("gpt-5").efforts == ("low", "medium", "high")
-    assert facts_of("gpt-4o").efforts == ()
-    assert facts_of("nobody-knows-me").efforts is None
+@pytest.mark.parametrize(
+    ("model", "efforts"),
+    [
+        ("gpt-5", ("minimal", "low", "medium", "high")),
+        ("gpt-5-pro", ("high",)),
+        ("gpt-5.1", ("none", "low", "medium", "high")),
+        ("gpt-5.2-codex", ("none", "low", "medium", "high", "xhigh")),
+        ("gpt-6.1-sol", ("low", "medium", "high", "xhigh", "max")),
+        ("claude-opus-4-6", ("none", "low", "medium", "high", "max")),
+        ("claude-opus-5", ("none", "low", "medium", "high", "xhigh", "max")),
+        ("claude-sonnet-4-5", EFFORTS),
+        ("gpt-4o", ()),
+        ("nobody-knows-me", None),
+    ],
+)
+def test_efforts_are_facts_of_a_model(model: str, efforts: tuple[Effort, ...] | None) -> None:
+    assert facts_of(model).efforts == efforts

@@ -393,6 +393,23 @@ def test_the_same_beginning_of_a_conversation_gives_the_same_bytes() -> None:
         ("claude-3-5-haiku-latest", "high", {}),
         ("claude-sonnet-4-5", "none", {}),
         ("claude-sonnet-4-5", None, {}),
+        ("claude-sonnet-4-5", "minimal", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+        ("claude-sonnet-4-5", "xhigh", {"thinking": {"type": "enabled", "budget_tokens": 36864}}),
+        (
+            "claude-opus-4-8",
+            "xhigh",
+            {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "xhigh"}},
+        ),
+        (
+            "claude-opus-4-6",
+            "xhigh",
+            {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "high"}},
+        ),
+        (
+            "claude-sonnet-5",
+            "minimal",
+            {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "low"}},
+        ),
         (
             "claude-opus-4-6",
             "max",

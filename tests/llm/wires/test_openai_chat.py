@@ -439,7 +439,17 @@ def test_without_a_limit_none_is_sent() -> None:
         ("gpt-5.2", "high", {"reasoning_effort": "high"}),
         ("gpt-5.2", "max", {"reasoning_effort": "xhigh"}),
         ("gpt-5.2", "none", {"reasoning_effort": "none"}),
+        ("gpt-5.2", "minimal", {"reasoning_effort": "low"}),
+        ("gpt-5.1", "xhigh", {"reasoning_effort": "high"}),
+        ("gpt-5.1-codex-max", "xhigh", {"reasoning_effort": "xhigh"}),
+        ("gpt-5.6", "max", {"reasoning_effort": "max"}),
+        ("gpt-6-sol", "none", {"reasoning_effort": "none"}),
+        ("gpt-6.1-sol", "none", {"reasoning_effort": "low"}),
         ("gpt-5", "none", {"reasoning_effort": "minimal"}),
+        ("gpt-5", "minimal", {"reasoning_effort": "minimal"}),
+        ("gpt-5", "xhigh", {"reasoning_effort": "high"}),
+        ("gemini-3-flash", "minimal", {"reasoning_effort": "minimal"}),
+        ("any", "xhigh", {"reasoning_effort": "high"}),
         ("o3-mini", "none", {"reasoning_effort": "low"}),
         ("o3", "max", {"reasoning_effort": "high"}),
         ("any", "medium", {"reasoning_effort": "medium"}),
@@ -454,7 +464,7 @@ def test_the_effort_is_written_in_the_models_words(model: str, effort: Effort | 
 
 def test_the_effort_goes_openrouters_way_or_nowhere_where_the_target_says_so() -> None:
     router = replace(OPENAI, base_url="https://openrouter.ai/api/v1")
-    assert body_of(request(effort="max"), router)["reasoning"] == {"effort": "xhigh"}
+    assert body_of(request(effort="max"), router)["reasoning"] == {"effort": "max"}
     assert body_of(request(effort="none"), router)["reasoning"] == {"enabled": False}
     assert "reasoning_effort" not in body_of(
         request(effort="high"), replace(OPENAI, options=WireOptions(effort="none"))

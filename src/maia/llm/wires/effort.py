@@ -12,15 +12,21 @@ from maia.llm.target import EffortControl, WireTarget
 MIN_BUDGET: Final = 1024
 """The smallest thinking budget Anthropic accepts (docs: extended thinking)."""
 
-BUDGETS: Final[Mapping[Effort, int]] = {"low": 4_096, "medium": 12_288, "high": 24_576, "max": 49_152}
+BUDGETS: Final[Mapping[Effort, int]] = {
+    "minimal": 1_024, "low": 4_096, "medium": 12_288, "high": 24_576, "xhigh": 36_864, "max": 49_152,
+}  # fmt: skip
 """Thinking tokens for models that take a budget. `none` means no thinking."""
 
 _OPENAI_WORDS: Final[tuple[tuple[str, Mapping[Effort, str]], ...]] = (
     # platform.openai.com/docs/guides/reasoning, 2026-11: which words each family accepts.
-    (r"\bo[134](-|$)", {"none": "low", "max": "high"}),
-    (r"\bgpt-5\.\d", {"none": "none", "max": "xhigh"}),
-    (r"\bgpt-5", {"none": "minimal", "max": "high"}),
-    (r"", {"none": "", "max": "high"}),
+    (r"\bo[134](-|$)", {"none": "low", "minimal": "low", "xhigh": "high", "max": "high"}),
+    (r"\bgpt-6\.\d", {"none": "low", "minimal": "low"}),
+    (r"\bgpt-(6|5\.[6-9])", {"minimal": "low"}),
+    (r"\bgpt-5\.1(?!-codex-max)", {"minimal": "low", "xhigh": "high", "max": "high"}),
+    (r"\bgpt-5\.\d", {"minimal": "low", "max": "xhigh"}),
+    (r"\bgpt-5", {"none": "minimal", "xhigh": "high", "max": "high"}),
+    (r"\bgemini-", {"none": "minimal", "xhigh": "high", "max": "high"}),  # ai.google.dev/gemini-api/docs/openai
+    (r"", {"none": "", "minimal": "low", "xhigh": "high", "max": "high"}),
 )
 
 _CLAUDE_CONTROLS: Final[tuple[tuple[str, EffortControl], ...]] = (
@@ -58,10 +64,10 @@ def effort_fields(request: ModelRequest, target: WireTarget, limit: int | None) 
             words = next(words for pattern, words in _OPENAI_WORDS if re.search(pattern, request.model))
             word = words.get(effort, effort)
             return {"reasoning_effort": word} if word else {}
-        case "openrouter":
-            return {
-                "reasoning": {"enabled": False} if effort == "none" else {"effort": _OPENROUTER.get(effort, effort)}
-            }
+        case (
+            "openrouter"
+        ):  # it knows the whole ladder and gives each model its nearest: openrouter.ai/docs, ReasoningEffort
+            return {"reasoning": {"enabled": False} if effort == "none" else {"effort": effort}}
         case "anthropic-budget":
             budget = min(BUDGETS.get(effort, 0), (limit or 0) // 2)
             return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= MIN_BUDGET else {}
@@ -69,7 +75,11 @@ def effort_fields(request: ModelRequest, target: WireTarget, limit: int | None) 
             if effort == "none":
                 return {"thinking": {"type": "disabled"}}
             thinking = {"type": "adaptive", "display": "summarized"}
-            return {"thinking": thinking, "output_config": {"effort": effort}}
+            return {"thinking": thinking, "output_config": {"effort": _adaptive(effort, request.model)}}
 
 
-_OPENROUTER: Final[Mapping[Effort, str]] = {"max": "xhigh"}
+def _adaptive(effort: Effort, model: str) -> Effort:
+    """Claude knows no `minimal`, and the models before Opus 4.7 no `xhigh` (platform.claude.com/docs, effort)."""
+    if effort == "minimal":
+        return "low"
+    return "high" if effort == "xhigh" and re.search(r"-4[.-]6", model) else effort

@@ -51,9 +51,11 @@ _STOPS: Final[dict[str | None, StopReason]] = {
 }
 _THINKING: Final[dict[Effort, bool | str]] = {
     "none": False,
+    "minimal": "minimal",
     "low": "low",
     "medium": "medium",
     "high": "high",
+    "xhigh": "xhigh",
     "max": "max",
 }
 
