@@ -13,19 +13,9 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
-from maia.settings import (
-    KEYS,
-    MemoryWish,
-    Place,
-    PrivacyWish,
-    RunLimits,
-    Sandbox,
-    Security,
-    Settings,
-    Value,
-    load_settings,
-)
+from maia.settings import Place, Settings, Value, load_settings
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
+from maia.settings_values import KEYS, MemoryWish, PrivacyWish, RunLimits, Sandbox, Security
 
 
 @pytest.fixture

@@ -6,12 +6,15 @@ import errno
 import json
 import os
 import re
+import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, cast
 
 from maia.core.events import Notice
 from maia.core.fileread import read_bounded
+from maia.core.secret import Secret
 from maia.core.types import JsonObject
 
 MAX_BYTES = 1_000_000
@@ -179,3 +182,29 @@ def _lines_of(text: str) -> tuple[dict[JsonPath, int], list[tuple[JsonPath, int]
             if word in "{[":
                 levels.append(_Level(word == "{", "" if word == "{" else 0, word == "{"))
     return lines, twice
+
+
+def close_if_secret(file: SettingsFile, values: Iterable[object]) -> Sequence[Notice]:
+    """A file of ours whose values hold a key is for its owner's eyes: closed to others, and told."""
+    if not any(map(_holds_secret, values)):
+        return ()
+    try:
+        state = file.path.stat()
+        if state.st_uid != os.geteuid() or not state.st_mode & 0o077:
+            return ()
+        file.path.chmod(stat.S_IMODE(state.st_mode) & 0o700)
+    except OSError:
+        return (Notice("warn", "settings.exposed", {"file": file.shown}),)
+    return (Notice("warn", "settings.closed", {"file": file.shown}),)
+
+
+def _holds_secret(value: object) -> bool:
+    match value:
+        case Secret():
+            return True
+        case dict():
+            return any(map(_holds_secret, cast("dict[object, object]", value).values()))
+        case list() | tuple():
+            return any(map(_holds_secret, cast("Sequence[object]", value)))
+        case _:
+            return False

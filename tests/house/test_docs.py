@@ -9,7 +9,7 @@ import pytest
 
 from maia.core import events, types
 from maia.core.codec import to_json
-from maia.settings import KEYS
+from maia.settings_values import KEYS
 from maia.terminal.commands import COMMANDS
 from maia.terminal.headless import EXIT_CODES
 from maia.terminal.options import TABLE

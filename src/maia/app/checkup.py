@@ -16,7 +16,7 @@ from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.types import JsonObject, Reason
 from maia.i18n.catalogue import Catalogue
-from maia.settings import MemoryWish
+from maia.settings_values import MemoryWish
 from maia.terminal.badges import failure_words
 from maia.terminal.colours import Look, Style
 from maia.terminal.headless import show, stream_look

@@ -7,7 +7,7 @@ from maia.credentials.scrub import key_places
 from maia.engine.masking import Masking
 from maia.privacy.mask import Masker
 from maia.privacy.policy import Policy, read_policy
-from maia.settings import PrivacyWish
+from maia.settings_values import PrivacyWish
 
 
 def masker_of(policy: Policy) -> Masker:

@@ -25,7 +25,7 @@ from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places, named_places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
-from maia.settings import Sandbox
+from maia.settings_values import Sandbox
 
 if TYPE_CHECKING:
     from maia.app.agentkeys import AgentKey
