@@ -13,12 +13,12 @@ from typing import Final, Literal
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramStart, ProgramTask, StartProgram
-from maia.core.types import Failure, JsonObject, JsonValue, Outcome, StopReason, Usage
+from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask
+from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.acp_updates import Fold
-from maia.runtimes.failures import ended_early, failure_of, hung
-from maia.runtimes.patience import Hung, Patience, wait_while_heard
-from maia.runtimes.programs import Program
+from maia.runtimes.failures import ended_early, failure_of, hung, not_started
+from maia.runtimes.launching import Launch
+from maia.runtimes.patience import Hung, wait_while_heard
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import METHOD_NOT_FOUND, Rpc, RpcError
 from maia.runtimes.totals import usage_since
@@ -64,19 +64,10 @@ class _Turn:
 class AcpRuntime:
     """One agent (`core.runtime.Runtime`). It is kept between turns; a new thread gets a new session in it."""
 
-    def __init__(
-        self,
-        program: Program,
-        start: Callable[[], ProgramStart],
-        start_program: StartProgram,
-        version: str,
-        patience: Patience | None = None,
-    ) -> None:
-        self._program = program
-        self._start = start
-        self._start_program = start_program
+    def __init__(self, launch: Launch, version: str) -> None:
+        self._launch = launch
+        self._program = launch.program
         self._version = version
-        self._patience = patience or Patience()
         self._live: _Live | None = None
         self._turn: _Turn | None = None
 
@@ -138,7 +129,7 @@ class AcpRuntime:
         if self._live is not None and not self._live.rpc.is_over:
             return self._live
         await self._end("now")
-        process = await self._start_program(self._start())
+        process = await self._launch.process()
         rpc = Rpc(process, self._answer, self._hear)
         self._live = live = _Live(process, rpc, asyncio.create_task(rpc.serve()))
         greeting = {
@@ -187,7 +178,7 @@ class AcpRuntime:
     async def _call(self, live: _Live, method: str, params: JsonObject) -> JsonObject:
         """A call that needs no model. Raises `RpcError`, `ProgramGone`, `Hung`."""
         called = asyncio.create_task(live.rpc.call(method, params))
-        return await self._heard(live, called, lambda: self._patience.start)
+        return await self._heard(live, called, lambda: self._launch.patience.start)
 
     async def _heard(self, live: _Live, work: asyncio.Future[JsonObject], limit: Callable[[], float]) -> JsonObject:
         return await wait_while_heard(
@@ -196,7 +187,7 @@ class AcpRuntime:
 
     def _turn_limit(self) -> float:
         is_working = self._turn is not None and self._turn.fold.has_open_calls
-        return self._patience.tool if is_working else self._patience.idle
+        return self._launch.patience.tool if is_working else self._launch.patience.idle
 
     # What the agent says and asks
 
@@ -245,8 +236,9 @@ class AcpRuntime:
             notice, end = ended_early(self._program.title, code, live.process.said, live.rpc.garbage)
             desk.tell(notice)
             return end
-        desk.tell(Notice("fail", problem.key, problem.values))
-        return ProgramEnd("failed", failure=Failure("not_configured", self._program.title, code=problem.key))
+        notice, end = not_started(self._program.title, problem)
+        desk.tell(notice)
+        return end
 
     async def _cancel(self, turn: _Turn) -> None:
         """Let the agent end its turn; one that does not in time is ended itself, and its session with it."""
@@ -257,7 +249,7 @@ class AcpRuntime:
         try:
             await live.rpc.drop_answers()
             await live.rpc.notify("session/cancel", {"sessionId": live.session})
-            await asyncio.wait({turn.prompting}, timeout=self._patience.cancel)
+            await asyncio.wait({turn.prompting}, timeout=self._launch.patience.cancel)
         except ProgramGone:
             pass
         finally:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from maia.core.errors import MaiaError
-from maia.core.events import Notice, ReasoningDelta, RetryScheduled, TextDelta
+from maia.core.events import ReasoningDelta, RetryScheduled, TextDelta
 from maia.core.runtime import (
     Desk,
     ProgramCall,
@@ -23,15 +22,13 @@ from maia.core.runtime import (
     ProgramGone,
     ProgramProcess,
     ProgramResult,
-    ProgramStart,
     ProgramTask,
-    StartProgram,
 )
-from maia.core.types import Failure, JsonObject, JsonValue, Outcome, StopReason, Usage
-from maia.runtimes.failures import ended_early, failure_of, hung
+from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
+from maia.runtimes.failures import ended_early, failure_of, hung, not_started
+from maia.runtimes.launching import Launch
 from maia.runtimes.names import Told, program_call
-from maia.runtimes.patience import Hung, Patience, wait_while_heard
-from maia.runtimes.programs import Program
+from maia.runtimes.patience import Hung, wait_while_heard
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import read_object
 from maia.runtimes.totals import cost_since
@@ -82,17 +79,9 @@ class _Turn:
 class ClaudeCodeRuntime:
     """Claude Code (`core.runtime.Runtime`)."""
 
-    def __init__(
-        self,
-        program: Program,
-        start: Callable[[tuple[str, ...]], ProgramStart],
-        start_program: StartProgram,
-        patience: Patience | None = None,
-    ) -> None:
-        self._program = program
-        self._start = start
-        self._start_program = start_program
-        self._patience = patience or Patience()
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._program = launch.program
         self._session = ("", -1)
         self._cost: float | None = None
         self._turn: _Turn | None = None
@@ -104,10 +93,11 @@ class ClaudeCodeRuntime:
 
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         try:
-            process = await self._start_program(self._start(self._arguments(task)))
+            process = await self._launch.process(*self._arguments(task))
         except MaiaError as problem:
-            desk.tell(Notice("fail", problem.key, problem.values))
-            return ProgramEnd("failed", failure=Failure("not_configured", self._program.title, code=problem.key))
+            notice, end = not_started(self._program.title, problem)
+            desk.tell(notice)
+            return end
         self._turn = turn = _Turn(task, desk, process, asyncio.get_running_loop().time())
         try:
             return await self._answered(turn)
@@ -152,7 +142,7 @@ class ClaudeCodeRuntime:
     def _limit(self, turn: _Turn) -> float | None:
         if turn.asking:
             return None
-        return self._patience.tool if turn.open else self._patience.idle
+        return self._launch.patience.tool if turn.open else self._launch.patience.idle
 
     async def _read(self, turn: _Turn) -> JsonObject | None:
         """Read until the result, None when the output ends before."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,15 +20,13 @@ from maia.core.runtime import (
     ProgramGone,
     ProgramProcess,
     ProgramResult,
-    ProgramStart,
     ProgramTask,
-    StartProgram,
 )
-from maia.core.types import Failure, JsonObject, Usage
-from maia.runtimes.failures import ended_early, failure_of, hung
+from maia.core.types import JsonObject, Usage
+from maia.runtimes.failures import ended_early, failure_of, hung, not_started
+from maia.runtimes.launching import Launch
 from maia.runtimes.names import Told, program_call
-from maia.runtimes.patience import Hung, Patience, wait_while_heard
-from maia.runtimes.programs import Program
+from maia.runtimes.patience import Hung, wait_while_heard
 from maia.runtimes.prompt import first_prompt
 from maia.runtimes.rpc import read_object
 from maia.runtimes.totals import usage_since
@@ -55,17 +52,9 @@ class _Turn:
 class CodexRuntime:
     """Codex (`core.runtime.Runtime`)."""
 
-    def __init__(
-        self,
-        program: Program,
-        start: Callable[[tuple[str, ...]], ProgramStart],
-        start_program: StartProgram,
-        patience: Patience | None = None,
-    ) -> None:
-        self._program = program
-        self._start = start
-        self._start_program = start_program
-        self._patience = patience or Patience()
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._program = launch.program
         self._session = ("", -1)
         self._used: Usage | None = None
         self._turn: _Turn | None = None
@@ -78,10 +67,11 @@ class CodexRuntime:
         session = self._session[0] if self._session[1] == task.thread else ""
         self._used = self._used if session else None
         try:
-            process = await self._start_program(self._start(arguments(task, session, is_root=os.geteuid() == 0)))
+            process = await self._launch.process(*arguments(task, session, is_root=os.geteuid() == 0))
         except MaiaError as problem:
-            desk.tell(Notice("fail", problem.key, problem.values))
-            return ProgramEnd("failed", failure=Failure("not_configured", self._program.title, code=problem.key))
+            notice, end = not_started(self._program.title, problem)
+            desk.tell(notice)
+            return end
         if not task.may_write:
             desk.tell(Notice("info", "runtime.read_only", {"program": self._program.title, "name": self.name}))
         self._turn = turn = _Turn(task, desk, process, asyncio.get_running_loop().time())
@@ -106,8 +96,9 @@ class CodexRuntime:
         except ProgramGone:
             pass  # it ended at once; its last words are read below
         reading = asyncio.create_task(self._read(turn))
+        patience = self._launch.patience
         end = await wait_while_heard(
-            reading, lambda: self._patience.tool if turn.open else self._patience.idle, lambda: turn.last_heard
+            reading, lambda: patience.tool if turn.open else patience.idle, lambda: turn.last_heard
         )
         if end is not None:
             return end

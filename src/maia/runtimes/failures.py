@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.runtime import ProgramEnd
 from maia.core.text import cut_middle, visible
@@ -51,3 +52,9 @@ def hung(program: str, seconds: float) -> tuple[Notice, ProgramEnd]:
     """The program was silent for too long and was ended."""
     notice = Notice("fail", "runtime.hung", {"program": program, "seconds": round(seconds)})
     return notice, ProgramEnd("failed", failure=Failure("timeout", program, code="silent"))
+
+
+def not_started(program: str, problem: MaiaError) -> tuple[Notice, ProgramEnd]:
+    """The program could not be started: in the words of the problem."""
+    failure = Failure("not_configured", program, code=problem.key)
+    return Notice("fail", problem.key, problem.values), ProgramEnd("failed", failure=failure)

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from maia.core.runtime import ProgramStart, Runtime, StartProgram
 from maia.runtimes.environment import start_of
+from maia.runtimes.launching import Launch
 from maia.runtimes.patience import Patience
 from maia.runtimes.programs import Program
 
@@ -25,21 +26,22 @@ def open_runtime(
 ) -> Runtime:
     """The driver of a program that is at `path`. Starts nothing before the first turn."""
 
-    def start(arguments: tuple[str, ...] = ()) -> ProgramStart:
+    def start(arguments: tuple[str, ...]) -> ProgramStart:
         return start_of(program, path, (*program.arguments, *arguments), folder=folder, home=home, env=env)
 
+    launch = Launch(program, start, start_program, patience or Patience())
     match program.speaks:
         case "acp":
             from maia.runtimes.acp import AcpRuntime
 
-            return AcpRuntime(program, start, start_program, version, patience)
+            return AcpRuntime(launch, version)
         case "claude-code":
             from maia.runtimes.claude_code import ClaudeCodeRuntime
 
-            return ClaudeCodeRuntime(program, start, start_program, patience)
+            return ClaudeCodeRuntime(launch)
         case "codex-exec":
             from maia.runtimes.codex import CodexRuntime
 
-            return CodexRuntime(program, start, start_program, patience)
+            return CodexRuntime(launch)
         case _:
             assert_never(program.speaks)
