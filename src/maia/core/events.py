@@ -100,12 +100,16 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """First of its turn. The model named here is the one that is asked; `why` is there where a door tells it."""
+    """First of its turn. The model named here is the one that is asked; `why` is there where a door tells it.
+
+    `most_steps` is how many round trips the turn may do, where whoever answers reports each of them.
+    """
 
     turn: int
     model: str
     provider: str
     why: BoundWhy | None = None
+    most_steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
 from maia.web import context as context_page
-from maia.web import failures, pages, providers
+from maia.web import failures, folders, history, pages, providers
 from maia.web.api import approvals, cards, conversations, models, observability, planning, privacy, routing, session
 from maia.web.assets import assets
 from maia.web.auth import signed_in
@@ -68,7 +68,14 @@ def make_app(desk: Desk) -> ASGIApp:
         session.router,
     ):
         app.include_router(router, prefix=API, dependencies=private)
-    for router in (pages.router, context_page.router, approvals_page.router, providers.router):
+    for router in (
+        pages.router,
+        history.router,
+        folders.router,
+        context_page.router,
+        approvals_page.router,
+        providers.router,
+    ):
         app.include_router(router, dependencies=private)
 
     @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)

@@ -47,6 +47,10 @@ class Clock:
     def iso(self, ms: int) -> str:
         return self.moment(ms).isoformat(timespec="seconds")
 
+    def hour(self, ms: int) -> str:
+        """`10:02`."""
+        return f"{self.moment(ms):%H:%M}"
+
     def short(self, ms: int) -> str:
         """`10:02`, `hier, 17:40`, `27 nov., 09:15`."""
         at = self.moment(ms)

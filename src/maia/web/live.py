@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from maia.core.events import CallDecided, CallQueued, SessionRenamed, TurnEnded,
 from maia.web.auth import Person
 from maia.web.desk import Desk
 from maia.web.markdown import Splitter
+from maia.web.progress import Progress, progress_of
 from maia.web.render import Reader, blocks
 from maia.web.stream import PATIENCE, frame
 from maia.web.view import Item, Trace, TurnFold, TurnView, Words, fold
@@ -28,6 +29,18 @@ def part(target: str, html: object, how: str = "outerMorph") -> str:
     return f'<hx-partial hx-target="#{target}" hx-swap="{how}">{html}</hx-partial>'
 
 
+def changed(logged: Iterable[Logged]) -> str:
+    """The parts of the record that are other after these events; a page draws again what it shows of them."""
+    parts: set[str] = set()
+    for each in logged:
+        match each.event:
+            case TurnStarted() | TurnEnded() | CallDecided():
+                parts |= {"history", "fields"}
+            case _:
+                pass
+    return " ".join(sorted(parts))
+
+
 async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRow, cursor: int) -> AsyncIterator[str]:
     """Frames for a page that shows the log up to `cursor`.
 
@@ -36,10 +49,14 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
     canvas = Canvas(reader, person.user.name, may_decide(person.user), row.id)
     shown_turn, logged = await desk.workspace.since(row, cursor)
     reached = logged[-1].seq if logged else cursor
+    if parts := changed(each for each in logged if each.seq > cursor):
+        yield frame(parts, event="record")
     if begun := "".join(canvas.begin(shown_turn, logged, cursor)):
         yield frame(begun, seq=reached)
     async for batch in desk.workspace.follow(row, reached, PATIENCE):
         if batch:
+            if parts := changed(batch):
+                yield frame(parts, event="record")
             if html := "".join(canvas.add(batch)):
                 yield frame(html, seq=batch[-1].seq)
             await asyncio.sleep(BEAT)
@@ -64,12 +81,15 @@ class Canvas:
         default_factory=dict[str, "tuple[Words, list[tuple[str, Any]]]"]
     )
     _rows: Any = None
+    _strip: Any = None
+    _progress: Progress | None = None
 
     def begin(self, shown_turn: int, logged: tuple[Logged, ...] | list[Logged] | Any, cursor: int) -> Iterator[str]:
         """Bring a page up to date that had come to `cursor`, in turn `shown_turn`."""
         missed = [each for each in logged if each.seq > cursor]
         self._folds = {each.number: each for each in fold(logged)}
         self._rows = self.reader.pieces("rows.html")
+        self._strip = self.reader.pieces("execution.html")
         for number, turn in self._folds.items():
             view = turn.view()
             if missed and number == shown_turn:
@@ -118,12 +138,22 @@ class Canvas:
         turned = next((event for event in reversed(events) if isinstance(event, (TurnStarted, TurnEnded))), None)
         if turned is not None:
             yield part("actions", self._rows.actions(isinstance(turned, TurnStarted)))
+        if self._drawn:
+            yield from self._run(progress_of(self._drawn[max(self._drawn)]))
         if self._drawn and any(isinstance(event, _TOLD_ABOVE) for event in events):
             last = self._drawn[max(self._drawn)]
             yield part("status", self._rows.status(last.status))
             if last.context is not None:
                 yield part("context", self._rows.context(last.context, self.conversation))
             yield part("cards", self._rows.cards(last.cards, self.may_decide))
+
+    def _run(self, progress: Progress) -> Iterator[str]:
+        """The Execution strip, where the last turn has come further."""
+        if progress == self._progress:
+            return
+        self._progress = progress
+        yield part("run-badge", self._strip.badge(progress))
+        yield part("run", self._strip.run(progress))
 
     def _changed(self, old: TurnView, new: TurnView) -> Iterator[str]:
         if old.said != new.said or new.at != old.at:

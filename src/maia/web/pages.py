@@ -14,8 +14,11 @@ from maia.web.auth import AtDesk, Owned, SignedIn, owned
 from maia.web.cookies import set_cookie
 from maia.web.failures import status_of
 from maia.web.frame import RECENT, page_of, reader_of
+from maia.web.history import history_of
 from maia.web.live import pieces
 from maia.web.picker import effort_field, picker_of
+from maia.web.progress import progress_of
+from maia.web.rail import TABS
 from maia.web.strangers import NO_STORE, stranger, stranger_page
 from maia.web.stream import LARGEST, streamed
 from maia.web.view import fold
@@ -56,6 +59,10 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         may_decide=may_decide(person.user),
         picker=picker_of(answering, catalogue, person.say),
         effort=effort_field(answering, person.say),
+        tabs=TABS,
+        history=await history_of(desk, person, row, None),
+        progress=progress_of(turns[-1]) if turns else None,
+        who=person.say("rail.assistant"),
     )
 
 

@@ -20,7 +20,7 @@ from maia.web.diff import file_diff
 from maia.web.markdown import blocks_of, html_of
 from maia.web.names import common_name
 from maia.web.view import Words
-from maia.web.words import CALLS, EGRESS, NOTICES, OUTCOMES, STATUSES, VERDICTS, Speaker, pretty
+from maia.web.words import CALLS, EGRESS, NOTICES, OUTCOMES, PRIORITIES, STATUSES, VERDICTS, Speaker, pretty
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,6 +63,7 @@ def environment() -> Environment:
         "VERDICTS": VERDICTS,
         "EGRESS": EGRESS,
         "NOTICES": NOTICES,
+        "PRIORITIES": PRIORITIES,
     }
     tests: dict[str, Any] = made.tests
     tests |= {name: partial(_is, kind) for name, kind in _KINDS.items()}
@@ -110,6 +111,10 @@ class Reader:
         """The macros of a template, to draw several of them."""
         return environment().get_template(template).make_module(self._shared())
 
+    def clock(self) -> Clock:
+        """Their time."""
+        return Clock(datetime.now(zone_of(self.zone)), self.say, self.lang)
+
     def _shared(self) -> dict[str, Any]:
-        clock = Clock(datetime.now(zone_of(self.zone)), self.say, self.lang)
-        return {"t": self.say, "lang": self.lang, "clock": clock, "speak": Speaker(self.say, self.lang, self.name_of)}
+        speak = Speaker(self.say, self.lang, self.name_of)
+        return {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak}

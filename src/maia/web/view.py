@@ -29,7 +29,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Reason, TextPart, ToolCallPart
+from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Reason, TextPart, ToolCallPart, Usage
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -113,7 +113,7 @@ class Working:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One turn as it is seen. `working` is None when it is over."""
+    """One turn as it is seen. `working` is None when it is over; `usage` is what its model calls reported so far."""
 
     number: int
     said: Said | None = None
@@ -121,6 +121,9 @@ class TurnView:
     notices: tuple[Notice, ...] = ()
     cards: tuple[Card, ...] = ()
     working: Working | None = None
+    step: int = 0
+    most_steps: int | None = None
+    usage: Usage | None = None
     context: ContextMeasured | None = None
     ended: TurnEnded | None = None
     model: str = ""
@@ -164,7 +167,12 @@ class TurnFold:
         match event:
             case TurnStarted():
                 self._set(
-                    model=event.model, provider=event.provider, why=event.why, at=logged.at, working=Working("asking")
+                    model=event.model,
+                    provider=event.provider,
+                    why=event.why,
+                    at=logged.at,
+                    most_steps=event.most_steps,
+                    working=Working("asking"),
                 )
             case UserSaid():
                 self._set(said=Said(event.text, logged.at, event.attachments))
@@ -185,7 +193,7 @@ class TurnFold:
         match event:
             case StepStarted():
                 self._thought = 0
-                self._set(working=Working("asking"))
+                self._set(working=Working("asking"), step=event.step)
             case ReasoningDelta():
                 self._thought += len(event.text)
                 self._set(working=Working("thinking", n=self._thought))
@@ -204,6 +212,8 @@ class TurnFold:
     def _answered(self, event: Answered) -> None:
         text = "".join(part.text for part in event.message.parts if isinstance(part, TextPart))
         self._close_words(text)
+        if event.usage is not None:
+            self._set(usage=event.usage + (self._view.usage or Usage()))
         for part in event.message.parts:
             if isinstance(part, ToolCallPart) and part.call_id not in self._calls:
                 self._add_call(part)

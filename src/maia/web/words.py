@@ -13,6 +13,7 @@ from maia.core.types import Failure, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds
 from maia.web.names import common_name
 from maia.web.picker import answered, chip
+from maia.web.progress import Progress
 from maia.web.view import Call, CallState, TurnView, Working
 from maia.workspace.records import ApprovalRow, ApprovalStatus, CompositionRow, SectionRow, Status
 
@@ -47,6 +48,13 @@ STATUSES: Final[Mapping[Status, Sign]] = {
     "waiting_approval": Sign("hand", "warning", "web.status.waiting_approval"),
     "waiting_plan": Sign("map", "info", "web.status.waiting_plan"),
     "archived": Sign("inbox", "muted", "web.status.archived"),
+}
+
+PRIORITIES: Final[Mapping[str, Sign]] = {
+    "low": Sign("flag", "muted", "priority.low"),
+    "normal": Sign("flag", "info", "priority.normal"),
+    "high": Sign("flag", "warning", "priority.high"),
+    "urgent": Sign("flag", "danger", "priority.urgent"),
 }
 
 OUTCOMES: Final[Mapping[Outcome, Sign | None]] = {
@@ -136,6 +144,18 @@ class Speaker:
 
     def cost_source(self, ended: TurnEnded) -> str:
         return self.say("web.cost.estimated" if ended.cost.source == "estimated" else "web.cost.reported")
+
+    def reached(self, progress: Progress) -> str:
+        """`Step 9 / 25` where steps are reported, else how many tools were called (R-2.249, R-2.250)."""
+        if progress.most is None:
+            return self.say("rail.run.calls", n=progress.calls)
+        return self.say("rail.run.step", step=self.count(progress.step), most=self.count(progress.most))
+
+    def billed(self, progress: Progress) -> str:
+        """Tokens of all model calls of the run, as they were reported (R-2.252)."""
+        if progress.billed is None:
+            return self.say("web.usage.unknown") if progress.ended else self.say("rail.run.not_billed")
+        return self.say("rail.run.billed", n=progress.billed, tokens=self.count(progress.billed))
 
     def notice(self, notice: Notice) -> str:
         return visible(self.say(notice.key, **notice.values))

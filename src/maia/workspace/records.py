@@ -6,7 +6,7 @@ from maia.database.compositions import CompositionRow, SectionRow
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import Logged
 from maia.database.folders import FolderRow
-from maia.database.history import Entry
+from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.messages import MessageRow
 from maia.database.projects import Project, ProjectType, Stage
 from maia.database.providers import ModelRow, ProviderRow
@@ -20,6 +20,7 @@ __all__ = [
     "CompositionRow",
     "ConversationRow",
     "Entry",
+    "EntryKind",
     "Folder",
     "FolderRow",
     "Logged",
@@ -31,5 +32,6 @@ __all__ = [
     "SectionRow",
     "Stage",
     "Status",
+    "Tracked",
     "User",
 ]

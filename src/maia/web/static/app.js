@@ -16,6 +16,7 @@ async function ask(method, url, body) {
   const data = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
   return { ok: answer.ok, status: answer.status, data };
 }
+globalThis.maia = { ask, refuse };
 
 // The reader's zone, so that the server writes their hours.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -113,7 +114,7 @@ function refuse(place, answer) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if (button.id === "stop" && stream) {
+  if (stream && (button.id === "stop" || "stop" in button.dataset)) {
     button.disabled = true;
     await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/stop`);
   } else if (button.id === "new-conversation") {

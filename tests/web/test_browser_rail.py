@@ -1,0 +1,147 @@
+"""The right column of a conversation in a real Chromium: execution, tabs, history. Skipped where there is none."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from maia.i18n.catalogue import Catalogue, Lang
+from tests.web.serving import OWNER, Serving, Visitor, serving
+from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
+    NASTY,
+    browser,
+    pytestmark,
+    send,
+    watched,
+)
+
+__all__ = ["browser", "pytestmark"]
+USED = {"input": 1200, "output": 34}
+SCRIPT: list[Any] = [
+    {"call": {"name": "Glob", "arguments": {"pattern": "*"}}, "usage": USED},
+    {"text": "Done.", "usage": USED},
+    {"text": [f"word {n} " for n in range(30)], "wait": 40},
+    {"text": "Again.", "repeat": True},
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("rail") / "data", script=SCRIPT) as running:
+        with Visitor(running.url) as first:
+            first.become_owner(running.token)
+        yield running
+
+
+@pytest.fixture
+def visitor(server: Serving) -> Iterator[Visitor]:
+    with Visitor(server.url) as signed:
+        signed.sign_in()
+        yield signed
+
+
+def signed_in(browser: Browser, server: Serving, lang: Lang, width: int = 1440) -> Iterator[BrowserContext]:
+    context = browser.new_context(locale=lang, viewport={"width": width, "height": 844})
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    page.goto(f"{server.url}/signin")
+    page.fill("[name=email]", OWNER["email"])
+    page.fill("[name=password]", OWNER["password"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server.url}/")
+    page.close()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def context(browser: Browser, server: Serving) -> Iterator[BrowserContext]:
+    yield from signed_in(browser, server, "fr")
+
+
+@pytest.fixture
+def narrow(browser: Browser, server: Serving) -> Iterator[BrowserContext]:
+    yield from signed_in(browser, server, "en", 390)
+
+
+def opened(context: BrowserContext, server: Serving, conversation: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/conversations/{conversation}")
+    return page
+
+
+def test_the_strip_opens_while_an_agent_runs_and_tells_how_far_it_is(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    say = Catalogue("fr", strict=True)
+    page, other = (opened(context, server, visitor.conversation("Run")) for _ in range(2))
+    other.goto(page.url)
+    told = watched(page)
+    strip, run = page.locator("#execution"), page.locator("#run")
+    expect(strip).not_to_have_attribute("open", "")
+    expect(run).to_contain_text(say("rail.run.none"))
+    send(page, "Look")
+    expect(page.locator(".caption")).to_have_count(1)
+    expect(run).to_contain_text(say("rail.run.calls", n=1))
+    expect(run).to_contain_text(say("rail.run.billed", n=2468, tokens="2\u202f468"))
+    send(page, "Go on")
+    for each in (page, other):
+        expect(each.locator("#execution")).to_have_attribute("open", "")
+        expect(each.locator("#run-badge")).to_contain_text(say("rail.run.running"))
+    expect(page.locator("#stream")).to_contain_text("word 9")
+    other.click("[data-stop]")
+    for each in (page, other):
+        expect(each.locator("#execution")).not_to_have_attribute("open", "")
+        expect(each.locator("#run-badge")).to_contain_text(say("web.outcome.stopped"))
+    strip.locator("summary").click()
+    expect(run).to_contain_text(say("web.usage.unknown"))
+    assert told == []
+
+
+def test_history_keeps_notes_and_changes_apart_from_what_agents_do(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    say = Catalogue("fr", strict=True)
+    conversation = visitor.conversation("Record")
+    visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"priority": "high", "dueOn": "2031-12-04"})
+    page = opened(context, server, conversation)
+    told, entries = watched(page), page.locator("#entries .entry")
+    expect(page.locator("#entries h3")).to_have_text([say("history.today")])
+    expect(entries.locator("p")).to_have_text(
+        ["Échéance\u202f: aucune → 4\u00a0déc.\u00a02031", "Priorité\u202f: Normale → Haute"]
+    )
+    page.fill("#note", f"Three {NASTY}")
+    page.locator("#note-form button").click()
+    expect(entries.first).to_contain_text(f"Three {NASTY}")
+    expect(entries.first.locator("b")).to_contain_text(say("history.note"))
+    expect(page.locator("#note")).to_have_value("")
+    page.locator("[data-show=note]").click()
+    expect(entries).to_have_count(1)
+    page.fill("#note", "half a thought")
+    page.locator("[data-show=change]").click()
+    expect(entries.locator("b")).to_contain_text([say("history.change")] * 2)
+    expect(page.locator("#note")).to_have_value("half a thought")
+    visitor.say(conversation, "Go")
+    expect(entries).to_have_count(4)
+    assert page.title() != "owned"
+    assert told == []
+
+
+def test_on_a_narrow_screen_the_column_is_a_sheet_used_by_keyboard(
+    narrow: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    page = opened(narrow, server, visitor.conversation("Narrow"))
+    expect(page.locator("#rail")).to_be_hidden()
+    button = page.locator("[popovertarget=rail]").first
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#tab-history")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-folders")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#p-folders .entry")).to_have_count(1)
+    expect(page.locator("#p-history")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("#rail")).to_be_hidden()
+    expect(button).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
