@@ -53,8 +53,10 @@ def test_a_call_is_approved_on_its_card_by_keyboard(context: BrowserContext, ser
     expect(card).to_contain_text(say("approvals.retry"))
     expect(card.locator("[data-decide]")).to_have_count(0)
     expect(page.locator("#status")).to_have_text(say("web.status.idle"))
-    send(page, "Again")
+    page.locator("#message").fill("What I was about to say")
+    card.get_by_role("button", name=say("approvals.ask_to_retry")).click()
     expect(page.locator(".caption")).to_have_count(2)
+    expect(page.locator("#message")).to_have_value("What I was about to say")
     expect(card).to_have_count(0)
     expect(page.locator(".row").last).to_contain_text(say("web.call.succeeded"))
     assert told == []

@@ -42,20 +42,21 @@ for (const form of document.querySelectorAll("[data-composer]")) {
   });
   let sending = false;
   let begun = place === "new" ? null : place;
+  const isFree = () => !sending && form.querySelector("#actions")?.dataset.running !== "yes";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const running = form.querySelector("#actions")?.dataset.running === "yes";
-    if (!sending && !running && box.value.trim()) send(box.value);
+    if (isFree() && box.value.trim()) send(box.value);
   });
+  form.addEventListener("proposed", (event) => isFree() && send(event.detail));
   const send = async (content, privacy) => {
     sending = true;
     refusal.replaceChildren();
-    box.value = "";
+    if (box.value === content) box.value = "";
     const id = (begun ??= await made(refusal));
     const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content, privacy }));
     sending = false;
     if (sent && sent.ok) {
-      sessionStorage.removeItem(draft);
+      if (!box.value) sessionStorage.removeItem(draft);
       if (place === "new") location.assign(`/conversations/${id}`);
       else scroll.scrollTop = scroll.scrollHeight;
       return;
@@ -73,8 +74,8 @@ for (const form of document.querySelectorAll("[data-composer]")) {
       });
       return;
     }
-    box.value = content;
-    sessionStorage.setItem(draft, content);
+    box.value = box.value ? `${content}\n${box.value}` : content; // what was typed meanwhile stays as well
+    sessionStorage.setItem(draft, box.value);
     if (sent) refuse(refusal, sent);
     if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content);
     box.focus();
@@ -128,6 +129,8 @@ document.addEventListener("click", async (event) => {
     location.reload();
   } else if (button.dataset.decide) {
     decide(button);
+  } else if (button.dataset.say) {
+    propose(button.dataset.say);
   } else if (button.id === "title") {
     rename(button);
   }
@@ -151,6 +154,11 @@ async function decide(button) {
   problem.textContent = answer.data.message ?? document.querySelector("#refusal-template").content.querySelector("b").dataset.lost;
   problem.hidden = false;
   if (answer.status === 0) buttons.forEach((each) => (each.disabled = false));
+}
+
+/** Send a message that a button proposes; what is being typed stays where it is. */
+function propose(words) {
+  document.getElementById("message").form.dispatchEvent(new CustomEvent("proposed", { detail: words }));
 }
 
 // Title ---------------------------------------------------------------------------------------------------------------
