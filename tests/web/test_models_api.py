@@ -162,8 +162,35 @@ def test_routing_happens_only_where_it_is_wanted_and_allowed(data: Path) -> None
         visitor.until_done(conversation)
         assert model.chats()[-1]["model"] == names[1]
         assert visitor.ask("GET", path).json()["modelId"] is None, "an Auto conversation keeps no model"
-        unknown = visitor.ask("PUT", "/api/v1/routing/tiers/triage", {})
+        unknown = visitor.ask("PUT", "/api/v1/routing/tiers/nightly", {})
         assert unknown.status_code == 404
+        tiers = {each["tier"]: each["effort"] for each in visitor.ask("GET", "/api/v1/routing/tiers").json()["tiers"]}
+        low = dict.fromkeys(("triage", "quick", "heartbeat"), "low")
+        assert tiers == {**low, **dict.fromkeys(("standard", "complex", "code"))}, "N-04.01, N-04.02"
+        visitor.ask("PUT", "/api/v1/routing/tiers/heartbeat", {"providerId": "litellm", "modelId": names[0]})
+        found = {each["group"]: each for each in visitor.ask("GET", "/api/v1/routing/auxiliary").json()["groups"]}
+        titles = {"group": "titles", "providerId": "litellm", "modelId": names[0], "origin": "tier"}
+        assert found["titles"] == {**titles, "tier": "heartbeat", "reason": None}
+        assert (found["triage"]["reason"], found["memory"]["tier"]) == ("tier_not_configured", "heartbeat")
+
+
+def test_caps_are_set_by_who_may_and_read_by_all(owner: Visitor) -> None:
+    usual = {"daily": None, "weekly": None, "monthly": None, "warnAt": 0.8, "downgradeAt": 1.0, "hardStopAt": 1.2}
+    path = "/api/v1/routing/budget"
+    before = owner.ask("GET", path).json()
+    assert (before["budget"], before["level"], before["period"]) == (usual, "free", None)
+    kept = owner.ask("PUT", path, {"daily": 12.5, "warnAt": 0.5}).json()
+    assert kept["budget"] == {**usual, "daily": 12.5, "warnAt": 0.5}
+    assert kept["period"] == "daily"
+    for wrong, code in (
+        ({"weekly": -1}, "invalid_budget"),
+        ({"warnAt": 3}, "invalid_budget"),
+        ({"monthly": "ten"}, "ValidationError"),
+        ({"monthly": True}, "ValidationError"),
+    ):
+        refused = owner.ask("PUT", path, wrong)
+        assert (refused.status_code, refused.json()["code"]) == (400, code), wrong
+    assert owner.ask("PUT", path, {"daily": None, "warnAt": 0.8}).json()["budget"] == usual
 
 
 def test_the_effort_goes_to_the_model_as_far_as_it_has_one(data: Path) -> None:

@@ -213,6 +213,8 @@ def test_every_state_has_its_own_shape_and_words(say: Catalogue) -> None:
 COSTS = [
     pytest.param(Cost(0.2184, "reported"), "$0.2184", id="reported"),
     pytest.param(Cost(0.0612, "estimated"), "~$0.0612", id="estimated"),
+    pytest.param(Cost(0.0000312, "estimated"), "~$0.000031", id="a tiny sum is no nought"),
+    pytest.param(Cost(1234.5, "reported"), "$1,234.5000", id="a large one"),
     pytest.param(Cost(), "", id="unknown is never 0"),
 ]
 
@@ -220,6 +222,7 @@ COSTS = [
 @pytest.mark.parametrize(("cost", "shown"), COSTS)
 def test_money_carries_its_source(cost: Cost, shown: str, say: Catalogue) -> None:
     assert Speaker(say, say.lang).cost(replace(ENDED, cost=cost)) == shown
+    assert Speaker(say, say.lang).cost(replace(ENDED, cost=Cost(0.0, "reported"))) == say("budget.free")
 
 
 def test_tokens_are_the_whole_prompt_or_words(say: Catalogue) -> None:

@@ -30,7 +30,7 @@ from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
 from maia.workspace.catalogue import Pair
 from maia.workspace.fields import Colleagues
-from maia.workspace.supply import KeyLook, Trial
+from maia.workspace.supply import KeyLook, Supply, Trial
 from maia.workspace.workspace import Workspace, nobody
 
 
@@ -147,6 +147,7 @@ async def workspace_on(
     *,
     bench: Callable[[Path], WorkBench] | None = None,
     colleagues: Colleagues = nobody,
+    supply: Supply | None = None,
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
     home, workspaces = folder / "home", folder / "workspaces"
@@ -157,7 +158,7 @@ async def workspace_on(
         Location(folder / "data", workspaces),
         lambda: Safety(instance),
         lambda room, _lang: (bench or partial(bench_of, models, destination=destination))(Path(room.roots[0].real)),
-        PlayedSupply(models),
+        supply or PlayedSupply(models),
         colleagues=colleagues,
     )
     await made.start()

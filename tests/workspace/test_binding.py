@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from maia.database.providers import ModelRow, ProviderRow, TierRow
-from maia.workspace.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal, tier_for
+from maia.workspace.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal
 from maia.workspace.catalogue import Catalogue, Pair
 
 A1, A2, B1, C1 = Pair("a", "one"), Pair("a", "two"), Pair("b", "one"), Pair("c", "sonnet")
@@ -199,22 +199,6 @@ def test_a_name_without_a_provider_is_its_only_owners_or_nobodys(word: str, expe
 
 def test_a_disabled_owner_does_not_count() -> None:
     assert without(FULL, A1).named("one") == B1
-
-
-@pytest.mark.parametrize(
-    ("message", "tier"),
-    [
-        pytest.param("Merci !", "quick", id="short"),
-        pytest.param("Fix the bug in the parser", "code", id="code"),
-        pytest.param("```\nx = 1\n```", "code", id="a block"),
-        pytest.param("Compare these two contracts for me", "complex", id="long reasoning"),
-        pytest.param("word " * 400, "complex", id="a long text"),
-        pytest.param("Please write a letter to the neighbours about our summer party. " * 2, "standard", id="rest"),
-    ],
-)
-def test_a_message_finds_its_tier_by_its_words(message: str, tier: str) -> None:
-    assert tier_for(message, AUTO) == tier
-    assert tier_for(message, replace(AUTO, tiers=tiers(quick=A1, code=A1))) == "standard", "one model: no choice"
 
 
 def test_the_refusal_names_the_provider_as_everywhere() -> None:

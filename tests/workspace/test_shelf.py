@@ -227,7 +227,7 @@ def test_what_there_is_not_is_told(database_url: str, tmp_path: Path) -> None:
                 found.switch(owner, "nobody", enabled=True),
                 found.refresh(owner, "nobody"),
                 found.switch_model(owner, Pair("alpha", "nothing"), enabled=True),
-                found.set_tier(owner, "triage", None, None, None),
+                found.set_tier(owner, "nightly", None, None, None),
                 found.set_tier(owner, "code", Pair("alpha", "nothing"), None, None),
             ):
                 with pytest.raises(NotThere):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from math import floor, log10
 from operator import add
 
 from maia.core.types import Cost, Usage
@@ -22,3 +23,10 @@ def add_costs(costs: Sequence[Cost]) -> Cost:
         return Cost()
     exact = all(cost.source == "reported" for cost in costs)
     return Cost(sum(known), "reported" if exact else "estimated")
+
+
+def dollars(usd: float, decimals: int = 4) -> str:
+    """US dollars, the same in every language: `$0.2184`; with more digits where these would show a nought."""
+    if usd <= 0 or usd >= 10**-decimals:
+        return f"${usd:,.{decimals}f}"
+    return "$" + f"{usd:.{1 - floor(log10(usd))}f}".rstrip("0")

@@ -169,6 +169,15 @@ def set_title(connection: Connection, conversation_id: str, title: str, by: Titl
     keep_words(connection, conversation_id, TITLE, title)
 
 
+def name_by_model(connection: Connection, conversation_id: str, title: str) -> bool:
+    """A model's title in the place of the first words; False where a person's is there, which stays (R-2.131)."""
+    is_first = (_C.id == conversation_id) & (_C.title_by == "message")
+    named = connection.execute(update(CONVERSATIONS).where(is_first).values(title=title, title_by="model")).rowcount
+    if named:
+        keep_words(connection, conversation_id, TITLE, title)
+    return bool(named)
+
+
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
     """Another status, which is tracked (R-2.018); the conversation counts as changed."""
     old = connection.execute(select(_C.status).where(_C.id == conversation_id)).scalar()

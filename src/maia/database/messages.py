@@ -12,6 +12,7 @@ from maia.core.types import JsonObject
 from maia.database.conversations import set_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import keep_words
+from maia.database.spending import TURN, Spent, add_spent, today
 from maia.database.tables import CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
@@ -99,6 +100,8 @@ def close_answer(connection: Connection, conversation_id: str, turn: int, ending
         .returning(_M.id)
     ).one()
     keep_words(connection, conversation_id, row.id, ending.text)
+    tokens = ending.tokens_in, ending.tokens_out
+    add_spent(connection, today(), Spent(TURN, ending.provider_id, ending.model_id, *tokens, ending.cost_usd))
     return cast(str, row.id)
 
 

@@ -5,7 +5,7 @@ Every change of this file needs a revision in `migrations/versions`; a test comp
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Table, Text, UniqueConstraint, text
 
 from maia.database.columns import count, data, flag, ident, moment, money, place, to, words
 
@@ -125,11 +125,25 @@ MODELS = Table(
 TIERS = Table(
     "tiers",
     METADATA,
-    Column("tier", Text, primary_key=True),  # quick | standard | complex | code | heartbeat
+    Column("tier", Text, primary_key=True),  # a name of `workspace.catalogue.TIERS`
     count("position", primary=True),
     words("provider_id"),
     words("model_id"),
     words("effort", required=False),
+)
+
+SPENDING = Table(
+    "spending",
+    METADATA,
+    Column("day", Text, primary_key=True),  # 2026-11-30, where the server is
+    Column("purpose", Text, primary_key=True),  # turn | title | triage | …
+    Column("provider_id", Text, primary_key=True),  # no reference: what was spent outlives its provider
+    Column("model_id", Text, primary_key=True),
+    count("calls", 0),
+    count("tokens_in", 0),
+    count("tokens_out", 0),
+    Column("usd", Float, nullable=False, server_default=text("0")),  # of what is known
+    count("unknown", 0),  # calls of which nobody knows the cost
 )
 
 # Projects ------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import error_page, stranger
 from maia.workspace.problems import (
     AlreadyDecided,
+    BudgetStopped,
     Busy,
     Coded,
     DiscoveryFailed,
@@ -47,6 +48,7 @@ _STATUS: Mapping[type[MaiaError], int] = {
     FolderRefused: 400,
     ListRefused: 400,
     ModelUnavailable: 409,
+    BudgetStopped: 402,
     PolicyRefused: 400,
     PrivacyBlocked: 422,
     Unfit: 400,

@@ -39,6 +39,7 @@ KINDS: Final[Mapping[str, str]] = {
     "cli": "provider.kind.cli",
 }
 TIER_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "triage": ("provider.tier.triage", "provider.tier.triage.for"),
     "quick": ("provider.tier.quick", "provider.tier.quick.for"),
     "standard": ("provider.tier.standard", "provider.tier.standard.for"),
     "complex": ("provider.tier.complex", "provider.tier.complex.for"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from maia.core.costs import dollars
 from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
@@ -137,10 +138,15 @@ class Speaker:
 
     def cost(self, ended: TurnEnded) -> str:
         """`$0.2184` as reported, `~$0.0612` as estimated, empty where it is unknown: never `$0` (R-2.209)."""
-        usd = ended.cost.usd
-        if usd is None or ended.cost.source == "unknown":
+        return self.money(None if ended.cost.source == "unknown" else ended.cost.usd, ended.cost.source != "reported")
+
+    def money(self, usd: float | None, is_estimated: bool) -> str:
+        """A sum with its source (principle 3); what is known to cost nothing says so in words."""
+        if usd is None:
             return ""
-        return ("~" if ended.cost.source == "estimated" else "") + f"${usd:.4f}"
+        if usd == 0:
+            return self.say("budget.free")
+        return ("~" if is_estimated else "") + dollars(usd)
 
     def cost_source(self, ended: TurnEnded) -> str:
         return self.say("web.cost.estimated" if ended.cost.source == "estimated" else "web.cost.reported")
@@ -247,7 +253,7 @@ class Speaker:
         if failure is None:
             return None
         key = f"web.error.{failure.kind}"
-        if failure.code in ("server_stopped", "storage", "defect"):
+        if failure.code in ("server_stopped", "storage", "defect", "budget_stop"):
             key = f"web.error.{failure.code}"
         values: dict[str, Any] = {"provider": self.provider(ended.provider), "model": ended.model}
         remedy = f"{key}.fix"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -13,9 +12,22 @@ Binding: TypeAlias = Literal["pinned", "auto", "inherit"]
 Reason: TypeAlias = Literal["pinned", "colleague", "delegating", "auto", "default"]
 """Why a model answers, the complete set (R-2.035)."""
 Note: TypeAlias = Literal[
-    "", "agent-binding-unavailable", "conversation-binding-unavailable", "auto-routing-off", "auto-routing-no-tier"
+    "",
+    "agent-binding-unavailable",
+    "conversation-binding-unavailable",
+    "auto-routing-off",
+    "auto-routing-no-tier",
+    "auto-routing-budget",
 ]
 """Which fallback applies (R-2.036)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The tier that a message was taken for, and what a reader is told beside it."""
+
+    tier: str = "standard"
+    note: Note = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +64,16 @@ class Nobody:
 
 
 def answerer(
-    wanted: Wanted, catalogue: Catalogue, *, tier: str = "standard", override: Pair | None = None
+    wanted: Wanted, catalogue: Catalogue, *, routed: Routed | None = None, override: Pair | None = None
 ) -> Answerer | Nobody:
-    """Who answers the next message. `tier` is what its words were taken for, `override` the pair of this turn alone."""
+    """Who answers the next message; `override` is the pair of this turn alone."""
     if override is not None:
         return Answerer(override, "pinned") if catalogue.is_available(override) else _missing(override)
     match wanted.binding:
         case "pinned":
             return _saved(wanted, catalogue)
         case "auto":
-            return _routed(wanted, catalogue, tier)
+            return _routed(wanted, catalogue, routed or Routed())
         case "inherit":
             return _inherited(wanted, catalogue)
 
@@ -82,13 +94,13 @@ def _saved(wanted: Wanted, catalogue: Catalogue, note: Note = "") -> Answerer | 
     return Nobody("no_model_configured")
 
 
-def _routed(wanted: Wanted, catalogue: Catalogue, tier: str) -> Answerer | Nobody:
+def _routed(wanted: Wanted, catalogue: Catalogue, to: Routed) -> Answerer | Nobody:
     """Automatic routing, where it is allowed and has a tier; else the saved model, and it says so (R-2.053)."""
     if not catalogue.auto_allowed:
         return _saved(wanted, catalogue, "auto-routing-off")
-    for name in dict.fromkeys((tier, "standard")):
+    for name in dict.fromkeys((to.tier, "standard")):
         if (pair := catalogue.tier_model(name)) is not None:
-            return Answerer(pair, "auto", tier=name)
+            return Answerer(pair, "auto", to.note, name)
     return _saved(wanted, catalogue, "auto-routing-no-tier")
 
 
@@ -122,33 +134,3 @@ def refusal(nobody: Nobody, catalogue: Catalogue) -> ModelUnavailable:
     if nobody.word:
         return ModelUnavailable(nobody.code, "binding.no_such_model", model=nobody.word)
     return ModelUnavailable(nobody.code, "binding.no_model")
-
-
-# Automatic routing ----------------------------------------------------------------------------------------------------
-
-_CODE = (
-    "```", "code", "bug", "refactor", "stack trace", "traceback", "compile", "unit test", "pytest", "regex", "sql",
-    "script", "function", "fonction", "classe", "commit", "diff", "débog", "debug", "implement", "implémente",
-)  # fmt: skip
-_COMPLEX = (
-    "analyse", "analyze", "architecture", "compare", "strategy", "stratégie", "plan ", "step by step",
-    "étape par étape", "in depth", "en détail", "prove", "démontre", "research", "recherche approfondie", "trade-off",
-)  # fmt: skip
-_SHORT, _LONG = 80, 1_200
-
-
-def tier_for(message: str, catalogue: Catalogue) -> str:
-    """The tier for a message, by its words alone (N-04.05); none is chosen where all name one model (N-04.04)."""
-    routed = ("quick", "standard", "complex", "code")
-    if len({pair for name in routed if (pair := catalogue.tier_model(name)) is not None}) <= 1:
-        return "standard"
-    low = message[:_LONG].casefold()
-    if _holds(low, _CODE):
-        return "code"
-    if _holds(low, _COMPLEX) or len(message) > _LONG:
-        return "complex"
-    return "quick" if len(message.strip()) <= _SHORT else "standard"
-
-
-def _holds(low: str, words: Sequence[str]) -> bool:
-    return any(word in low for word in words)

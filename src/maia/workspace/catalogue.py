@@ -17,10 +17,13 @@ class Pair(NamedTuple):
     model: str
 
 
-TIERS: Final = ("quick", "standard", "complex", "code", "heartbeat")
-"""The routing tiers (N-04.01). `heartbeat` is for the server's own small calls and is never routed to."""
+TIERS: Final = ("triage", "quick", "standard", "complex", "code", "heartbeat")
+"""The routing tiers (N-04.01). `triage` and `heartbeat` are for the server's own small calls and never routed to."""
 
-_USUAL_EFFORT: Final[Mapping[str, Effort]] = {"quick": "low", "heartbeat": "low"}
+ROUTED: Final = ("quick", "standard", "complex", "code")
+"""The tiers that a message may go to (R-2.052), the cheapest first."""
+
+_USUAL_EFFORT: Final[Mapping[str, Effort]] = {"triage": "low", "quick": "low", "heartbeat": "low"}
 """What a tier asks for where nobody set it (N-04.02)."""
 
 
@@ -61,6 +64,11 @@ class Catalogue:
         """The provider's name, the same everywhere (R-2.028); its id only where it is not known any more."""
         found = self._by_id.get(provider_id)
         return found.name if found else provider_id
+
+    def is_local(self, provider_id: str) -> bool:
+        """Whether it runs on this machine, where nothing is paid for a call."""
+        found = self._by_id.get(provider_id)
+        return found is not None and found.kind == "local"
 
     def models_of(self, provider_id: str) -> list[ModelRow]:
         return [each for each in self.models if each.provider_id == provider_id]

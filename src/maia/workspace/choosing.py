@@ -7,8 +7,8 @@ from typing import cast
 
 from maia.core.types import BoundWhy, Effort
 from maia.database.conversations import ConversationRow, Pin
-from maia.workspace.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal, tier_for
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.binding import Answerer, Binding, Nobody, Routed, Wanted, answerer, refusal
+from maia.workspace.catalogue import ROUTED, Catalogue, Pair
 from maia.workspace.effort import Options, Thinking, is_toggle, level, levels_of, thinking, unsupported
 from maia.workspace.problems import Unfit
 
@@ -55,11 +55,15 @@ def answering(row: ConversationRow, catalogue: Catalogue) -> Answering:
     return Answering(wanted, found, _thinking(row.effort, found, catalogue), _options(row, found, catalogue))
 
 
-def chosen_for(row: ConversationRow, catalogue: Catalogue, message: str, override: Pair | None) -> Chosen:
-    """Who answers this message. Raises `ModelUnavailable`: then nothing may be stored (R-2.055)."""
+def chosen_for(
+    row: ConversationRow, catalogue: Catalogue, override: Pair | None, routed: Routed | None = None
+) -> Chosen:
+    """Who answers this message, which is `routed` where that is allowed.
+
+    Raises `ModelUnavailable`: then nothing may be stored (R-2.055).
+    """
     wanted = wanted_of(row)
-    tier = tier_for(message, catalogue) if wanted.binding == "auto" else "standard"
-    found = answerer(wanted, catalogue, tier=tier, override=override)
+    found = answerer(wanted, catalogue, routed=routed, override=override)
     if isinstance(found, Nobody):
         raise refusal(found, catalogue)
     depth = _thinking(row.effort, found, catalogue)
@@ -86,7 +90,7 @@ def _candidates(found: Answerer, catalogue: Catalogue) -> list[Pair | None]:
     """The models that may answer: one, or those of all tiers where each message is routed (N-02.05)."""
     if found.reason != "auto":
         return [found.pair]
-    return [catalogue.tier_model(name) for name in ("quick", "standard", "complex", "code")]
+    return [catalogue.tier_model(name) for name in ROUTED]
 
 
 # Setting -------------------------------------------------------------------------------------------------------------

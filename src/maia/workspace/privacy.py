@@ -105,6 +105,19 @@ class Privacy:
         await self._database.write(keep)
         return changed
 
+    async def masking(
+        self, bench: WorkBench, conversation_id: str, heard: Callable[[Sent], None] = lambda _sent: None
+    ) -> Masking:
+        """The mask of one turn or call, by the policy of now. `heard` is told what is done to each request."""
+        policy, _ = await self.policy()
+        note_act = self._recorder(policy, conversation_id)
+
+        def record(sent: Sent) -> None:
+            heard(sent)
+            note_act(sent)
+
+        return Masking(self._masker(policy), bench.say, refuses=True, record=record)
+
     async def passed(
         self,
         bench: WorkBench,
@@ -124,14 +137,7 @@ class Privacy:
 
         Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
         """
-        policy, _ = await self.policy()
-        note_act = self._recorder(policy, conversation_id)
-
-        def record(sent: Sent) -> None:
-            heard(sent)
-            note_act(sent)
-
-        masking = Masking(self._masker(policy), bench.say, refuses=True, record=record)
+        masking = await self.masking(bench, conversation_id, heard)
         types: tuple[str, ...] = ()
         if masked:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)

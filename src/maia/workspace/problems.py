@@ -12,6 +12,7 @@ from maia.folders.lists import ListRefused
 from maia.folders.refusals import FolderRefused
 
 __all__ = [
+    "BudgetStopped",
     "Busy",
     "Coded",
     "DiscoveryFailed",
@@ -72,6 +73,13 @@ class Coded(MaiaError):
 
 class ModelUnavailable(Coded):
     """No model can answer: `model_binding_unavailable` or `no_model_configured` (R-2.055, R-2.061)."""
+
+
+class BudgetStopped(Coded):
+    """The spending of a period reached its hard stop: nothing that costs something is begun (N-04.13)."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__("budget_stop", key, **values)
 
 
 class Unfit(Coded):

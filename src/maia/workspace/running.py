@@ -32,6 +32,7 @@ from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
+from maia.workspace.budgets import Purse
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
 from maia.workspace.log import Along, TurnLog
@@ -56,6 +57,7 @@ class RunningTurn:
     masking: Masking
     queue: Queue
     tape: Tape
+    purse: Purse
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -127,7 +129,12 @@ class RunningTurn:
             task.add_done_callback(self._settling.discard)
 
     def _listen(self, event: Event) -> None:
-        """What providers say of the size of a prompt; a program's sum over its steps is none (R-2.094, R-2.099)."""
+        """What a call cost, and what providers say of the size of its prompt (R-2.094).
+
+        A program's sum over its steps is no such size (R-2.099).
+        """
+        if isinstance(event, Answered):
+            self.purse.take(event.cost)
         if isinstance(event, Answered) and event.usage is not None and self.bound.wire is not None:
             self.tape.measured = event.usage.prompt if is_measured(self.bound) else None
         elif isinstance(event, ContextMeasured) and self.bound.runtime is not None:

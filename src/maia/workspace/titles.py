@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from maia.core.text import visible
 from maia.workspace.problems import Unusable
 
 LONGEST_TITLE = 200
-_EXCERPT = 60
+_EXCERPT = 100
+_OF_MODEL = 90
 
 
 def excerpt(message: str) -> str:
@@ -17,6 +20,16 @@ def excerpt(message: str) -> str:
     head = words[: _EXCERPT - 1]
     whole, space, _ = head.rpartition(" ")
     return (whole if space and len(whole) > _EXCERPT // 2 else head).rstrip(" ,;:.!?") + "…"
+
+
+def from_model(answer: str) -> str | None:
+    """The title in a model's answer, None where it is none: talk, markup, or a value that was masked for the model."""
+    line = next((line for line in answer.splitlines() if line.strip()), "")
+    line = re.sub(r"^[#*\s]*(?:title|titre)\s*:\s*", "", visible(" ".join(line.split())), flags=re.IGNORECASE)
+    title = line.strip(" \"'`*_#«»“”„.\u202f\u00a0")
+    if not title or len(title) > _OF_MODEL or re.search(r"[<>]|\[[A-Z_]+\]", title):
+        return None
+    return title
 
 
 def checked_title(title: str) -> str:

@@ -19,13 +19,13 @@ from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.catalogue import Pair
-from maia.workspace.choosing import chosen_for
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
+from maia.workspace.routing import Routing
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
 from maia.workspace.shelf import Shelf
 from maia.workspace.titles import excerpt
@@ -64,6 +64,7 @@ class Turns:
         open_bench: OpenBench,
         models: Shelf,
         privacy: Privacy,
+        routing: Routing,
     ) -> None:
         self._database = database
         self._log = log
@@ -71,6 +72,7 @@ class Turns:
         self._privacy = privacy
         self._open_bench = open_bench
         self._models = models
+        self._routing = routing
         self._running: dict[str, _Running] = {}
         self._benches: dict[str, tuple[Room, WorkBench]] = {}
         self._closing = False
@@ -138,11 +140,11 @@ class Turns:
         *,
         masked: bool,
     ) -> Begun:
-        known = await self._models.known()
-        chosen = chosen_for(row, known, submission.text, override)
         room = await self._folders.room(row)
         bench = await self._bench(row, room)
-        bound = await _opened(bench, chosen.pair)
+        way = await self._routing.way(row, bench, submission, override, masked=masked)
+        known, chosen = self._models.catalogue, way.chosen
+        bound = way.purse.around(await _opened(bench, chosen.pair))
         is_auto = chosen.why.reason == "auto"
         tape = Tape(window=window_of(known.model(chosen.pair), bound.provider))
         inner = overheard(bound, tape.inside)
@@ -179,18 +181,22 @@ class Turns:
             masking=passed.masking,
             queue=self.queue,
             tape=tape,
-            notices=room.notices,
+            notices=(*room.notices, *way.notices),
+            purse=way.purse,
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             _cancel(running)
+        if title:
+            self._routing.name(row, begun.turn, submission.text, bench)
         return begun
 
     async def _run(self, turn: RunningTurn, submission: Submission, running: _Running) -> None:
         try:
             await turn.run(submission)
         finally:
+            turn.purse.put_away()
             self._over(turn.conversation, running)
 
     def _why(self, running: _Running) -> Failure | None:

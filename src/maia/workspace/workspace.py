@@ -25,6 +25,7 @@ from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
+from maia.workspace.budgets import Budgets
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Answering, Change, answering, changed_pin, first_pin
@@ -36,6 +37,7 @@ from maia.workspace.planning import Planning
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.recovery import recover
+from maia.workspace.routing import Routing
 from maia.workspace.shelf import Shelf
 from maia.workspace.supply import Supply
 from maia.workspace.titles import checked_title
@@ -89,7 +91,11 @@ class Workspace:
         self.models = Shelf(self._database, supply, started_with)
         self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
-        self._turns = Turns(self._database, self._log, self._folders, open_bench, self.models, self.privacy)
+        self.budgets = Budgets(self._database)
+        self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
+        self._turns = Turns(
+            self._database, self._log, self._folders, open_bench, self.models, self.privacy, self.routing
+        )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
         self.approvals = self._turns.queue
@@ -120,6 +126,7 @@ class Workspace:
         if self._forgetting is not None:
             self._forgetting.cancel()
             await asyncio.wait({self._forgetting})
+        await self.routing.close()
         await self._turns.close()
         await self.models.close()
         await asyncio.to_thread(self._database.close)

@@ -1,0 +1,147 @@
+"""The budget of this installation: what is spent and what flies, who may still spend, and who is told (N-04.12)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection
+
+from maia.core.costs import dollars
+from maia.core.events import Notice, WireEvent, WireFailed
+from maia.core.ports import Wire
+from maia.core.types import AssistantMessage, Cost, Failure, ModelRequest
+from maia.database import settings
+from maia.database.database import Database
+from maia.database.spending import Spent, Sum, add_spent, spent_since, today
+from maia.database.users import User
+from maia.engine.setup import Bound
+from maia.workspace.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
+from maia.workspace.problems import NotAllowed
+
+_SETTING = "budget"
+BUDGET_STOP = Failure("other", code="budget_stop")
+"""Why a turn ends that reached the hard stop on its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """The budget with what is spent in each period, and where it stands."""
+
+    budget: Budget
+    spent: Mapping[Period, Sum]
+    standing: Standing
+
+
+class Budgets:
+    """One for the whole server, so that turns that run at once see each other's spending."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._budget: Budget | None = None
+        self._purses: set[Purse] = set()
+        self._told: set[tuple[str, Period]] = set()
+
+    async def budget(self) -> Budget:
+        """The caps; read once, since one server works on a database."""
+        if self._budget is None:
+            self._budget = read_budget(await self._database.read(lambda c: settings.setting(c, _SETTING)))
+        return self._budget
+
+    async def spending(self) -> Spending:
+        """All of it, as it is now."""
+
+        def find(connection: Connection) -> dict[Period, Sum]:
+            now = date.today()
+            return {period: spent_since(connection, first_day(period, now).isoformat()) for period in PERIODS}
+
+        budget, spent = await self.budget(), await self._database.read(find)
+        return Spending(budget, spent, standing(budget, spent, sum(each.spent for each in self._purses)))
+
+    async def standing(self) -> Standing:
+        """How near the nearest cap is; a server without caps is asked for nothing."""
+        return (await self.spending()).standing if (await self.budget()).caps else Standing()
+
+    async def change(self, by: User, change: Mapping[str, Any]) -> Spending:
+        """Other caps or shares. Raises `NotAllowed` for all but owners and admins, `Unfit`."""
+        if by.role not in ("owner", "admin"):
+            raise NotAllowed("provider.not_allowed")
+        budget = changed(await self.budget(), change)
+        kept = budget.to_json()
+
+        def keep(connection: Connection) -> None:
+            settings.keep_setting(connection, _SETTING, kept, by.id)
+            settings.note_act(connection, "routing.budget", by=by.id, details=kept)
+
+        await self._database.write(keep)
+        self._budget = budget
+        self._told.clear()
+        return await self.spending()
+
+    def warning(self, now: Standing) -> Notice | None:
+        """What the next turn tells of a cap that is near, once a day and cap."""
+        if now.level == "free" or now.period is None or (told := (today(), now.period)) in self._told:
+            return None
+        self._told.add(told)
+        values = {"spent": dollars(now.usd, 2), "cap": dollars(now.cap, 2), "percent": round(100 * now.usd / now.cap)}
+        return Notice("warn", f"budget.near_{now.period}", values)
+
+    async def note(self, spent: Spent) -> None:
+        """Write down a call of the server's own."""
+        await self._database.write(lambda c: add_spent(c, today(), spent))
+
+    def hold(self, purse: Purse) -> None:
+        """Count what a turn spends from now on, until its answer is written down."""
+        self._purses.add(purse)
+
+    def let_go(self, purse: Purse) -> None:
+        self._purses.discard(purse)
+
+
+@dataclass(eq=False, slots=True)
+class Purse:
+    """The spending of one turn that runs. `is_free`: its model costs nothing, so no cap stops it."""
+
+    budgets: Budgets
+    is_free: bool
+    spent: float = 0.0
+
+    def take(self, cost: Cost) -> None:
+        """One call of the turn was paid."""
+        if cost.usd:
+            self.spent += cost.usd
+            self.budgets.hold(self)
+
+    def put_away(self) -> None:
+        """The turn is over, and written down."""
+        self.budgets.let_go(self)
+
+    def around(self, bound: Bound) -> Bound:
+        """Who answers, asked no more once the hard stop is reached."""
+        if self.is_free or bound.wire is None:
+            return bound
+        return replace(bound, wire=_PaidWire(bound.wire, self))
+
+
+@dataclass(frozen=True, slots=True)
+class _PaidWire:
+    wire: Wire
+    purse: Purse
+    provider: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "provider", self.wire.provider)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
+        if (await self.purse.budgets.standing()).is_stopped:
+            yield WireFailed(BUDGET_STOP, AssistantMessage(()))
+            return
+        events = self.wire.stream(request)
+        try:
+            async for event in events:
+                yield event
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
