@@ -26,7 +26,7 @@ USERS = Table(
     ident(),
     words("email"),  # in lower case
     words("name"),
-    words("role"),  # owner | admin | user
+    words("role"),  # owner | admin | user | guest
     words("password", required=False),  # an argon2 hash; NULL for who cannot sign in by one
     words("lang", required=False),
     data("preferences"),
@@ -46,6 +46,27 @@ SIGN_INS = Table(
     words("browser", ""),
     Index(None, "user_id"),
     Index(None, "expires_at"),
+)
+
+INVITATIONS = Table(
+    "invitations",
+    METADATA,
+    ident(),  # the digest of the link's token
+    to("users", "user_id"),
+    to("users", "made_by", required=False, on_delete="SET NULL"),
+    moment("created_at"),
+    moment("expires_at"),
+    UniqueConstraint("user_id"),
+)
+
+IDENTITIES = Table(
+    "identities",
+    METADATA,
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    to("users", "user_id"),
+    moment("created_at"),
+    Index(None, "user_id"),
 )
 
 AUDIT = Table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
@@ -11,8 +11,10 @@ from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import SIGN_INS, USERS
 
-Role: TypeAlias = Literal["owner", "admin", "user"]
+Role: TypeAlias = Literal["owner", "admin", "user", "guest"]
 """What somebody may do; the first owner comes from the first run (N-20.01)."""
+ROLES: Final[tuple[Role, ...]] = ("owner", "admin", "user", "guest")
+"""From the one that may do most to the one that may do least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ _SIGNED_IN = (
 )
 
 
-def _user(row: Row[*tuple[Any, ...]]) -> User:
+def user_of(row: Row[*tuple[Any, ...]]) -> User:
+    """The person of a row that has the columns of `users`."""
     return User(row.id, row.email, row.name, cast(Role, row.role), row.lang, row.preferences or {})
 
 
@@ -47,7 +50,7 @@ def has_users(connection: Connection) -> bool:
     return connection.execute(select(USERS.c.id).limit(1)).first() is not None
 
 
-def add_user(connection: Connection, email: str, name: str, role: Role, password: str, lang: str | None) -> User:
+def add_user(connection: Connection, email: str, name: str, role: Role, password: str | None, lang: str | None) -> User:
     """A new person; `email` in lower case, `password` as a hash. Raises `IntegrityError` for a known e-mail."""
     user = User(new_id(), email, name, role, lang)
     connection.execute(
@@ -63,7 +66,7 @@ def password_of(connection: Connection, email: str) -> tuple[User, str] | None:
     found = connection.execute(
         select(*_COLUMNS, USERS.c.password).where(USERS.c.email == email, USERS.c.archived_at.is_(None))
     ).first()
-    return (_user(found), found.password) if found is not None and found.password else None
+    return (user_of(found), found.password) if found is not None and found.password else None
 
 
 def set_password(connection: Connection, user_id: str, password: str) -> None:
@@ -93,7 +96,7 @@ def add_sign_in(connection: Connection, digest: str, user_id: str, expires_at: i
 def signed_in(connection: Connection, digest: str) -> tuple[User, int] | None:
     """Whose sign-in this is, and when it was last noted as used; None when it is over or unknown."""
     found = connection.execute(_SIGNED_IN, {"digest": digest, "now": now_ms()}).first()
-    return None if found is None else (_user(found), found.seen_at)
+    return None if found is None else (user_of(found), found.seen_at)
 
 
 def note_use(connection: Connection, digest: str, expires_at: int) -> None:

@@ -11,10 +11,22 @@ from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
 from maia.web import context as context_page
-from maia.web import failures, folders, history, pages, providers
-from maia.web.api import approvals, cards, conversations, models, observability, planning, privacy, routing, session
+from maia.web import failures, folders, history, pages, people, providers
+from maia.web.api import (
+    account,
+    approvals,
+    cards,
+    conversations,
+    models,
+    observability,
+    planning,
+    privacy,
+    routing,
+    session,
+    users,
+)
 from maia.web.assets import assets
-from maia.web.auth import signed_in
+from maia.web.auth import may_write, signed_in
 from maia.web.desk import Desk, desk_of
 from maia.web.guard import Guard
 
@@ -51,10 +63,12 @@ def make_app(desk: Desk) -> ASGIApp:
     )
     app.state.desk = desk
     failures.install(app)
-    for router in (_open, pages.open_router):
+    for router in (_open, pages.open_router, people.open_router):
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
     private = [Depends(signed_in)]
+    for router in (session.router, account.router):
+        app.include_router(router, prefix=API, dependencies=private)
     for router in (
         conversations.router,
         approvals.router,
@@ -65,9 +79,9 @@ def make_app(desk: Desk) -> ASGIApp:
         privacy.router,
         models.router,
         routing.router,
-        session.router,
+        users.router,
     ):
-        app.include_router(router, prefix=API, dependencies=private)
+        app.include_router(router, prefix=API, dependencies=[*private, Depends(may_write)])
     for router in (
         pages.router,
         history.router,
@@ -75,8 +89,9 @@ def make_app(desk: Desk) -> ASGIApp:
         context_page.router,
         approvals_page.router,
         providers.router,
+        people.router,
     ):
-        app.include_router(router, dependencies=private)
+        app.include_router(router, dependencies=[*private, Depends(may_write)])
 
     @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)
     async def openapi() -> Response:

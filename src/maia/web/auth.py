@@ -13,7 +13,9 @@ from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.desk import Desk, desk_of, language_of
 from maia.web.hosts import SAFE
 from maia.workspace.accounts import csrf_token
+from maia.workspace.problems import NotAllowed
 from maia.workspace.records import ConversationRow, User
+from maia.workspace.rights import may
 
 CSRF_HEADER = "x-csrf-token"
 
@@ -53,6 +55,12 @@ async def signed_in(request: Request) -> Person:
         raise WrongToken
     lang = language_of(request, user.lang, desk.lang)
     return Person(user, token, lang, desk.words[lang], request.cookies.get("maia-zone", "")[:60])
+
+
+async def may_write(request: Request, person: Annotated[Person, Depends(signed_in)]) -> None:
+    """Everything that changes something needs the right to (N-20.03). Raises `NotAllowed`."""
+    if request.method not in SAFE and not may(person.user, "chat"):
+        raise NotAllowed("users.may_only_read")
 
 
 SignedIn = Annotated[Person, Depends(signed_in)]

@@ -1,4 +1,4 @@
-"""The one cookie of a sign-in: unreadable for scripts, and sent by our own pages only."""
+"""The cookies of a sign-in: unreadable for scripts, and sent by our own pages only."""
 
 from __future__ import annotations
 
@@ -6,22 +6,35 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from maia.web.desk import Desk
-from maia.workspace.accounts import DAYS
+from maia.workspace.accounts import DAYS, Signed
+
+_DEVICE_DAYS = 400
+"""The longest time for which browsers keep a cookie."""
 
 
-def set_cookie(answer: Response, request: Request, desk: Desk, token: str) -> None:
-    """Keep the sign-in in this browser."""
-    answer.set_cookie(
-        desk.cookie,
-        token,
-        max_age=DAYS * 86_400,
-        path="/",
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+def set_cookies(answer: Response, request: Request, desk: Desk, signed: Signed) -> None:
+    """Keep the sign-in in this browser, and that this person signed in with it."""
+    for name, value, days in ((desk.cookie, signed.token, DAYS), (_device(desk), signed.device, _DEVICE_DAYS)):
+        answer.set_cookie(
+            name,
+            value,
+            max_age=days * 86_400,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=desk.public.startswith("https:") or request.url.scheme == "https",
+        )
+
+
+def device_of(request: Request, desk: Desk) -> str:
+    """What this browser says of who signed in with it before; empty where nobody did."""
+    return request.cookies.get(_device(desk), "")
+
+
+def _device(desk: Desk) -> str:
+    return f"{desk.cookie}-known"
 
 
 def drop_cookie(answer: Response, desk: Desk) -> None:
-    """Forget it."""
+    """Forget the sign-in."""
     answer.delete_cookie(desk.cookie, path="/", httponly=True, samesite="strict")

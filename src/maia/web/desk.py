@@ -14,7 +14,10 @@ from maia.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`cookie` is the name of this installation's cookie: two servers on one machine share a browser's cookies."""
+    """`cookie` is the name of this installation's cookie: two servers on one machine share a browser's cookies.
+
+    `public` is the address under which people reach the server, empty where it is not told.
+    """
 
     workspace: Workspace
     words: Mapping[Lang, Catalogue]
@@ -22,6 +25,7 @@ class Desk:
     hosts: Hosts
     cookie: str
     version: str
+    public: str = ""
 
 
 def desk_of(request: HTTPConnection) -> Desk:

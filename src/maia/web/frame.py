@@ -11,6 +11,7 @@ from maia.web.desk import Desk
 from maia.web.nav import NAV
 from maia.web.render import Reader
 from maia.web.strangers import NO_STORE, Look
+from maia.workspace.rights import may
 
 RECENT: Final = 12
 
@@ -26,6 +27,7 @@ async def page_of(desk: Desk, person: Person, template: str, here: str, **values
     look = Look(str(given.get("theme", "")), str(given.get("density", "")))
     recent = await desk.workspace.conversations(person.user, RECENT)
     counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
-    shared = {"person": person, "look": look, "nav": NAV, "counts": counts, "recent": recent, "here": here}
+    nav = [entry for entry in NAV if entry.right is None or may(person.user, entry.right)]
+    shared = {"person": person, "look": look, "nav": nav, "counts": counts, "recent": recent, "here": here}
     html = reader_of(desk, person).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)

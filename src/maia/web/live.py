@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +41,7 @@ def changed(logged: Iterable[Logged]) -> str:
     return " ".join(sorted(parts))
 
 
-async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRow, cursor: int) -> AsyncIterator[str]:
+async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRow, cursor: int) -> AsyncGenerator[str]:
     """Frames for a page that shows the log up to `cursor`.
 
     The page's last turn is drawn again as a whole first, whatever was missed; from there on only what changed.

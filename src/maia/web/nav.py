@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from maia.workspace.rights import Right
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the navigation."""
+    """One line of the navigation, for those who have the `right`."""
 
     key: str
     icon: str
     href: str
+    right: Right | None = None
 
 
 NAV: Final = (
     Entry("web.nav.home", "home", "/"),
     Entry("approvals.nav", "hand", "/approvals"),
     Entry("provider.title", "plug", "/providers"),
+    Entry("users.title", "user", "/users", "users"),
 )

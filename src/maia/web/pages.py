@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
@@ -11,8 +10,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
 from maia.web.auth import AtDesk, Owned, SignedIn, owned
-from maia.web.cookies import set_cookie
+from maia.web.cookies import device_of, set_cookies
 from maia.web.failures import status_of
+from maia.web.forms import form_of
 from maia.web.frame import RECENT, page_of, reader_of
 from maia.web.history import history_of
 from maia.web.live import pieces
@@ -96,16 +96,10 @@ async def stream(
     """What changes on a conversation's page, as it changes."""
     last = request.headers.get("last-event-id", "")
     reached = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
-    return streamed(pieces(desk, person, reader_of(desk, person), row, reached))
+    return streamed(desk, person, pieces(desk, person, reader_of(desk, person), row, reached))
 
 
 # Signing in ----------------------------------------------------------------------------------------------------------
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a plain form."""
-    body = (await request.body()).decode("utf-8", "replace")
-    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=20))
 
 
 def _inside(where: str) -> str:
@@ -122,18 +116,18 @@ async def sign_in_page(request: Request, where: Annotated[str, Query(alias="next
 @open_router.post("/signin")
 async def sign_in(request: Request, desk: AtDesk) -> Response:
     """Sign in by the form."""
-    form = await _form(request)
+    form = await form_of(request)
     email, where = form.get("email", ""), _inside(form.get("next", "/"))
     address = request.client.host if request.client else ""
     try:
         signed = await desk.workspace.accounts.sign_in(
-            email, form.get("password", ""), address, request.headers.get("user-agent", "")
+            email, form.get("password", ""), address, request.headers.get("user-agent", ""), device_of(request, desk)
         )
     except MaiaError as error:
         words = stranger(request).say(error.key, **error.values)
         return stranger_page(request, "signin.html", status_of(error), next=where, email=email, problem=words)
     answer = RedirectResponse(where, 303)
-    set_cookie(answer, request, desk, signed.token)
+    set_cookies(answer, request, desk, signed)
     return answer
 
 
@@ -148,7 +142,7 @@ async def first_run_page(request: Request, desk: AtDesk, token: Annotated[str, Q
 @open_router.post("/first-run")
 async def first_run(request: Request, desk: AtDesk) -> Response:
     """Make the first owner, who is signed in from here on."""
-    form = await _form(request)
+    form = await form_of(request)
     token, name, email = form.get("token", ""), form.get("name", ""), form.get("email", "")
     try:
         user = await desk.workspace.accounts.make_owner(token, name, email, form.get("password", ""), None)
@@ -159,5 +153,5 @@ async def first_run(request: Request, desk: AtDesk) -> Response:
         )
     signed = await desk.workspace.accounts.admit(user, request.headers.get("user-agent", ""))
     answer = RedirectResponse("/", 303)
-    set_cookie(answer, request, desk, signed.token)
+    set_cookies(answer, request, desk, signed)
     return answer

@@ -18,6 +18,7 @@ from maia.web.words import Sign
 from maia.workspace.catalogue import TIERS, Catalogue, Pair, Tier
 from maia.workspace.effort import LADDER, levels_of
 from maia.workspace.records import ModelRow, ProviderRow
+from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -85,7 +86,7 @@ async def providers_page(desk: AtDesk, person: SignedIn) -> Response:
         "/providers",
         cards=cards,
         ready=sum(card.sign.tone == "success" for card in cards),
-        may=person.user.role in ("owner", "admin"),
+        may=may(person.user, "models"),
         owners=desk.workspace.models.key_owners(),
         tiers=[(catalogue.tier(each), *TIER_WORDS[each]) for each in TIERS],
         choices=_choices(catalogue),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from starlette.responses import StreamingResponse
 
@@ -21,10 +22,29 @@ PATIENCE = 15.0
 """Seconds of silence after which a stream shows that it lives, and looks whether its reader still may read."""
 
 
-def streamed(frames: AsyncIterator[str]) -> StreamingResponse:
-    """An event stream that nobody on the way keeps."""
+def streamed(desk: Desk, person: Person, frames: AsyncGenerator[str]) -> StreamingResponse:
+    """An event stream that nobody on the way keeps; it ends at once when its reader may not read it any more."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(frames, media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_admitted(desk, person, frames), media_type="text/event-stream", headers=headers)
+
+
+async def _admitted(desk: Desk, person: Person, frames: AsyncGenerator[str]) -> AsyncIterator[str]:
+    with desk.workspace.accounts.stay(person.user, person.token) as stay:
+        over = asyncio.ensure_future(stay.over.wait())
+        coming = asyncio.ensure_future(anext(frames, None))
+        try:
+            while True:
+                await asyncio.wait((coming, over), return_when=asyncio.FIRST_COMPLETED)
+                if over.done() or (frame := coming.result()) is None:
+                    return
+                yield frame
+                coming = asyncio.ensure_future(anext(frames, None))
+        finally:
+            over.cancel()
+            if coming.done():
+                await frames.aclose()
+            else:
+                coming.cancel()  # which ends the frames, too, and is not waited for: the reader may be gone
 
 
 def frame(data: str, *, event: str = "", seq: int | None = None) -> str:
@@ -38,7 +58,7 @@ def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-async def frames(desk: Desk, person: Person, row: ConversationRow, cursor: int) -> AsyncIterator[str]:
+async def frames(desk: Desk, person: Person, row: ConversationRow, cursor: int) -> AsyncGenerator[str]:
     """The log after `cursor` as frames. Ends when the reader is signed out, or the server stops."""
     async for batch in desk.workspace.follow(row, cursor, PATIENCE):
         if batch:

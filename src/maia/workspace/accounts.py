@@ -6,20 +6,25 @@ import hmac
 import re
 import secrets
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from hashlib import sha256
 
 from sqlalchemy import Connection
 
+from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.database import users
 from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.settings import note_act
 from maia.database.users import User
+from maia.workspace.devices import Devices
 from maia.workspace.passwords import hashed, matches
 from maia.workspace.problems import TooManyTries, Unusable, WrongSignIn
-from maia.workspace.tries import Tries
+from maia.workspace.stays import Stay, Stays
+from maia.workspace.tries import Source, Tries
 
 DAYS = 30
 _MS_A_DAY = 86_400_000
@@ -32,10 +37,14 @@ _EMAIL = re.compile(r"[^\s@]{1,64}@[^\s@]{1,190}")
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Somebody who just signed in; `token` goes into the cookie and is kept nowhere else."""
+    """Somebody who just signed in; `token` goes into the cookie and is kept nowhere else.
+
+    `device` goes into another one: it says that this person has signed in with this browser before.
+    """
 
     token: str
     user: User
+    device: str
 
 
 def csrf_token(token: str) -> str:
@@ -49,6 +58,8 @@ class Accounts:
     def __init__(self, database: Database, tries: Tries | None = None) -> None:
         self._database = database
         self._tries = tries or Tries()
+        self._devices = Devices(database)
+        self._stays = Stays()
         self._first_run = ""
         self._known: dict[str, tuple[float, User]] = {}
         self._changes = 0
@@ -60,16 +71,17 @@ class Accounts:
         if await self._database.read(users.has_users):
             return None
         token = secrets.token_urlsafe(24)
-        self._first_run = _digest(token)
+        self._first_run = digest_of(token)
         return token
 
     def is_first_run(self, token: str) -> bool:
         """Whether this token makes the first owner; it does so once."""
-        return bool(self._first_run) and hmac.compare_digest(self._first_run, _digest(token))
+        return bool(self._first_run) and hmac.compare_digest(self._first_run, digest_of(token))
 
     async def make_owner(self, token: str, name: str, email: str, password: str, lang: str | None) -> User:
         """The first owner. Raises `WrongSignIn` for a token that is used up, `Unusable` for what was typed."""
-        name, email = _checked(name, email, password)
+        name, email = checked_name(name), checked_email(email)
+        check_password(password)
         if not self.is_first_run(token):
             raise WrongSignIn("signin.first_run_over")
         kept = await hashed(password)
@@ -89,25 +101,44 @@ class Accounts:
 
     # Signing in and out
 
-    async def sign_in(self, email: str, password: str, address: str, browser: str) -> Signed:
-        """Raises `TooManyTries`, and `WrongSignIn` with the tries that are left."""
+    async def sign_in(self, email: str, password: str, address: str, browser: str, device: str = "") -> Signed:
+        """Raises `TooManyTries`, and `WrongSignIn` with the tries that are left.
+
+        A browser that this person has used before has tries of its own, so that nobody else's failures lock it out.
+        """
         email = email.strip().lower()[:254].replace("\x00", "\ufffd")
-        if wait := self._tries.wait(email, address):
-            raise TooManyTries(wait)
-        self._tries.failed(email, address)  # counted before the slow check, so that many at once are no way around
+        from_where = Source(email, address, device if await self._devices.is_known(device, email) else "")
+        await self._check(from_where, lambda: self._is_right(email, password))
         found = await self._database.read(lambda c: users.password_of(c, email))
-        right = await matches(found[1] if found else None, password[:LONGEST_PASSWORD])
-        if found is None or not right:
-            raise WrongSignIn("signin.wrong", n=self._tries.left(email))
-        self._tries.succeeded(email, address)
+        if found is None:
+            raise WrongSignIn("signin.wrong", n=0)
         return await self.admit(found[0], browser)
+
+    async def prove(self, user: User, password: str, address: str) -> None:
+        """That it is really them, before something that a passer-by must not do. Raises as `sign_in`."""
+        source = Source(user.email, address, f"proof-{user.id}")
+        await self._check(source, lambda: self._is_right(user.email, password), "account.wrong_password")
+
+    async def _is_right(self, email: str, password: str) -> bool:
+        found = await self._database.read(lambda c: users.password_of(c, email))
+        return await matches(found[1] if found else None, password[:LONGEST_PASSWORD])
+
+    async def _check(
+        self, source: Source, is_right: Callable[[], Awaitable[bool]], wrong: str = "signin.wrong"
+    ) -> None:
+        if wait := self._tries.wait(source):
+            raise TooManyTries(wait)
+        self._tries.failed(source)  # counted before the slow check, so that many at once are no way around
+        if not await is_right():
+            raise WrongSignIn(wrong, n=self._tries.left(source))
+        self._tries.succeeded(source)
 
     async def admit(self, user: User, browser: str) -> Signed:
         """A new sign-in of somebody who proved who they are."""
         token = secrets.token_urlsafe(32)
-        digest, expires = _digest(token), now_ms() + DAYS * _MS_A_DAY
+        digest, expires = digest_of(token), now_ms() + DAYS * _MS_A_DAY
         await self._database.write(lambda c: users.add_sign_in(c, digest, user.id, expires, browser[:200]))
-        return Signed(token, user)
+        return Signed(token, user, await self._devices.new(user.email))
 
     async def who(self, token: str) -> User | None:
         """Whose sign-in this is; None when it is over.
@@ -115,7 +146,7 @@ class Accounts:
         One that was found is believed for some seconds: this server alone writes to its database, and what it changes
         about people is looked up anew at once.
         """
-        digest = _digest(token)
+        digest = digest_of(token)
         until, known = self._known.get(digest, (0.0, None))
         if known is not None and until > time.monotonic():
             return known
@@ -133,38 +164,57 @@ class Accounts:
         return user
 
     async def sign_out(self, token: str) -> None:
-        digest = _digest(token)
+        digest = digest_of(token)
         await self._database.write(lambda c: users.end_sign_in(c, digest))
-        self._forget()
+        await self.changed()
 
     async def prefer(self, user: User, lang: str | None, preferences: JsonObject) -> None:
         """How somebody wants to see things from here on."""
         await self._database.write(lambda c: users.set_preferences(c, user.id, lang, preferences))
-        self._forget()
+        await self.changed(user.id)
 
-    # Inside
+    # What is believed, and who reads on
+
+    def stay(self, user: User, token: str) -> AbstractContextManager[Stay]:
+        """A reader of something that goes on, which is over when they may not read it any more, or as another."""
+        return self._stays.stay(user, token)
+
+    async def changed(self, user_id: str | None = None) -> None:
+        """Something about that person, or about anybody, changed: it holds from here on, for open streams, too."""
+        self._changes += 1
+        self._known.clear()
+        for each in self._stays.of(user_id):
+            if await self.who(each.token) != each.user:
+                each.over.set()
 
     def _believe(self, digest: str, asked: float, user: User) -> None:
         if len(self._known) >= _KNOWN:
             self._known.clear()
         self._known[digest] = (asked + _BELIEVED, user)
 
-    def _forget(self) -> None:
-        """Something about people changed: whoever asks is looked up anew, and what is being looked up is not kept."""
-        self._changes += 1
-        self._known.clear()
 
-
-def _digest(token: str) -> str:
+def digest_of(token: str) -> str:
+    """What is kept of a token."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _checked(name: str, email: str, password: str) -> tuple[str, str]:
-    name, email = " ".join(name.split()), email.strip().lower()
+def checked_name(name: str) -> str:
+    """A person's name as it is kept. Raises `Unusable`."""
+    name = visible(" ".join(name.split()))
     if not name or len(name) > LONGEST_NAME:
         raise Unusable("signin.bad_name", limit=LONGEST_NAME)
-    if not _EMAIL.fullmatch(email):
+    return name
+
+
+def checked_email(email: str) -> str:
+    """An e-mail as it is kept, in lower case. Raises `Unusable`."""
+    email = email.strip().lower()
+    if not _EMAIL.fullmatch(email) or visible(email) != email:
         raise Unusable("signin.bad_email")
+    return email
+
+
+def check_password(password: str) -> None:
+    """Raises `Unusable` for one that is too short or too long."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise Unusable("signin.bad_password", least=SHORTEST_PASSWORD, most=LONGEST_PASSWORD)
-    return name, email

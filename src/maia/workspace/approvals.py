@@ -24,9 +24,8 @@ from maia.database.settings import note_act
 from maia.database.users import User
 from maia.workspace.log import Log
 from maia.workspace.problems import AlreadyDecided, NotAllowed, NotYours
+from maia.workspace.rights import may
 
-DECIDERS: Final = frozenset(("owner", "admin"))
-"""Who decides on calls, in the queue and on the cards alike (R-2.239, R-2.240)."""
 LISTED = 200
 PART_KNOWN: Final = "runtime.part_known"
 """Why a call is asked about of which only a part is known: nobody could say later that it is the same one."""
@@ -47,8 +46,8 @@ def digest_of(folder: Path, tool: str, arguments: JsonObject) -> str:
 
 
 def may_decide(user: User) -> bool:
-    """Whether somebody decides on calls."""
-    return user.role in DECIDERS
+    """Whether somebody decides on calls, in the queue and on the cards alike (R-2.239, R-2.240)."""
+    return may(user, "approve")
 
 
 class Queue:

@@ -25,6 +25,7 @@ from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
 from maia.workspace.bench import WorkBench
 from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
+from maia.workspace.rights import Right, may
 
 _SETTING = "privacy"
 _log = logging.getLogger("maia.workspace")
@@ -75,13 +76,13 @@ class Privacy:
 
     async def shown(self, user: User) -> JsonObject:
         """The policy with its version and source. Raises `NotAllowed` for who is neither owner nor admin (N-10.13)."""
-        _only(user, "owner", "admin")
+        _only(user, "privacy_read")
         policy, source = await self.policy()
         return {**policy.to_json(), "version": policy.version, "source": source}
 
     async def tried(self, user: User, text: str) -> JsonObject:
         """What the policy finds in a text, values never shown (N-10.15). Raises `NotAllowed` for all but the owner."""
-        _only(user, "owner")
+        _only(user, "privacy")
         policy, _ = await self.policy()
         return await asyncio.to_thread(_tried, self._masker(policy), text)
 
@@ -90,7 +91,7 @@ class Privacy:
 
         Raises `NotAllowed` for all but the owner, `PolicyRefused` for mistakes: then nothing is changed.
         """
-        _only(user, "owner")
+        _only(user, "privacy")
         now, _ = await self.policy()
         try:
             changed = read_policy(data, now.number + 1)
@@ -174,8 +175,8 @@ class Privacy:
         return record
 
 
-def _only(user: User, *roles: str) -> None:
-    if user.role not in roles:
+def _only(user: User, right: Right) -> None:
+    if not may(user, right):
         raise NotAllowed("privacy.not_allowed")
 
 

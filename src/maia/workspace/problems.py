@@ -25,6 +25,7 @@ __all__ = [
     "PolicyRefused",
     "PrivacyBlocked",
     "StorageError",
+    "Taken",
     "TooManyTries",
     "TrialFailed",
     "Unfit",
@@ -50,6 +51,10 @@ class Unusable(MaiaError):
 
 class NotAllowed(MaiaError):
     """This person may see it, but has not the right to do it (N-20.03)."""
+
+
+class Taken(MaiaError):
+    """Somebody else has it already."""
 
 
 class AlreadyDecided(MaiaError):

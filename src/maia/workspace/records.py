@@ -1,6 +1,7 @@
 """The records that doors read: what the database gives, under one roof."""
 
 from maia.database.approvals import ApprovalRow, ApprovalStatus
+from maia.database.audit import Act
 from maia.database.cards import Card
 from maia.database.compositions import CompositionRow, SectionRow
 from maia.database.conversations import ConversationRow, Status
@@ -8,12 +9,15 @@ from maia.database.events import Logged
 from maia.database.folders import FolderRow
 from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.messages import MessageRow
+from maia.database.people import Member, SignIn, Standing
 from maia.database.projects import Project, ProjectType, Stage
 from maia.database.providers import ModelRow, ProviderRow
-from maia.database.users import User
+from maia.database.users import ROLES, Role, User
 from maia.folders.lists import Folder
 
 __all__ = [
+    "ROLES",
+    "Act",
     "ApprovalRow",
     "ApprovalStatus",
     "Card",
@@ -24,13 +28,17 @@ __all__ = [
     "Folder",
     "FolderRow",
     "Logged",
+    "Member",
     "MessageRow",
     "ModelRow",
     "Project",
     "ProjectType",
     "ProviderRow",
+    "Role",
     "SectionRow",
+    "SignIn",
     "Stage",
+    "Standing",
     "Status",
     "Tracked",
     "User",

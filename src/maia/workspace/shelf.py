@@ -23,6 +23,7 @@ from maia.workspace.catalogue import TIERS, Catalogue, Pair
 from maia.workspace.choosing import must_be_available
 from maia.workspace.effort import LADDER, level, levels_of, unsupported
 from maia.workspace.problems import Coded, DiscoveryFailed, NotAllowed, NotThere, TrialFailed, Unfit
+from maia.workspace.rights import may
 from maia.workspace.supply import KeyLook, Supply, Trial
 
 DEFAULT, AUTO = "model_default", "auto_routing"
@@ -30,7 +31,6 @@ DEFAULT, AUTO = "model_default", "auto_routing"
 _log = logging.getLogger("maia.models")
 _PATIENCE = 6.0
 """Seconds that the first readers wait for the first look at all servers; a server that hangs holds nobody longer."""
-_MANAGERS = ("owner", "admin")
 _HEALTH: Mapping[str, Health] = {"auth": "auth", "network": "unreachable", "timeout": "unreachable"}
 """What a failure says of its provider."""
 
@@ -334,7 +334,7 @@ def merge(before: Sequence[ModelRow], offered: Sequence[ModelRow]) -> tuple[list
 
 
 def _manages(user: User) -> None:
-    if user.role not in _MANAGERS:
+    if not may(user, "models"):
         raise NotAllowed("provider.not_allowed")
 
 

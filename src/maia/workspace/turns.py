@@ -46,6 +46,7 @@ class Begun:
 class _Running:
     """A turn that was asked for. `task` is there once it runs; `ended` hears its end."""
 
+    owner: str
     task: asyncio.Task[None] | None = None
     turn: RunningTurn | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,7 +101,7 @@ class Turns:
             await before.ended.wait()  # its end was told already; only what is behind it is not put away yet
         if self._closing or row.id in self._running:
             raise Busy("workspace.busy")
-        running = self._running[row.id] = _Running()
+        running = self._running[row.id] = _Running(row.owner_id)
         try:
             return await self._begin(row, author_id, submission, running, override, masked=masked)
         except BaseException:
@@ -114,6 +115,11 @@ class Turns:
             return False
         _cancel(running)
         return True
+
+    def stop_all(self, owner_id: str) -> None:
+        """Stop every turn of that person."""
+        for conversation_id in [key for key, running in self._running.items() if running.owner == owner_id]:
+            self.stop(conversation_id)
 
     async def ended(self, conversation_id: str) -> None:
         """Wait until no turn runs there."""

@@ -33,6 +33,7 @@ from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
+from maia.workspace.people import People
 from maia.workspace.planning import Planning
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours, Unusable
@@ -98,6 +99,7 @@ class Workspace:
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
+        self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
         self.cards = Cards(self._database, colleagues)
         self.planning = Planning(self._database)

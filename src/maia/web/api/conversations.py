@@ -24,8 +24,8 @@ from maia.web.api.shapes import (
 )
 from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.desk import Desk
+from maia.web.places import place_of
 from maia.web.stream import LARGEST, frames, streamed
-from maia.workspace.problems import Unusable
 from maia.workspace.records import ConversationRow
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
@@ -35,7 +35,7 @@ _MESSAGES = 200
 @router.get("")
 async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[ListQuery, Query()]) -> Response:
     """Your conversations, the last changed first; `next` goes into `cursor` for those after them."""
-    rows = await desk.workspace.conversations(person.user, query.limit, _place(query.cursor), archived=query.archived)
+    rows = await desk.workspace.conversations(person.user, query.limit, place_of(query.cursor), archived=query.archived)
     after = f"{rows[-1].updated_at}-{rows[-1].id}" if len(rows) == query.limit else None
     return json_answer({"conversations": [conversation_json(row) for row in rows], "next": after})
 
@@ -109,7 +109,7 @@ async def follow_events(
 
     `binding` says at a turn's beginning who answers, `done` at its end what it came to (R-2.079, R-2.085).
     """
-    return streamed(frames(desk, person, row, _from(request, cursor)))
+    return streamed(desk, person, frames(desk, person, row, _from(request, cursor)))
 
 
 async def _whole(desk: Desk, row: ConversationRow) -> JsonObject:
@@ -121,12 +121,3 @@ def _from(request: Request, cursor: int) -> int:
     """A browser that comes back says where it was."""
     last = request.headers.get("last-event-id", "")
     return int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
-
-
-def _place(cursor: str) -> tuple[int, str] | None:
-    if not cursor:
-        return None
-    at, _, last = cursor.partition("-")
-    if not (at.isascii() and at.isdigit() and len(at) < 16 and last.isascii() and last.isalnum()):
-        raise Unusable("web.bad_cursor")
-    return int(at), last

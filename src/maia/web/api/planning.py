@@ -21,13 +21,14 @@ from maia.web.api.cardshapes import (
 from maia.web.api.shapes import NewConversation, conversation_json, folders_of
 from maia.web.auth import AtDesk, SignedIn
 from maia.workspace.problems import NotAllowed, Unusable
+from maia.workspace.rights import may
 
 router = APIRouter(tags=["planning"])
 
 
 async def planner(person: SignedIn) -> None:
     """Who may change what all people share. Raises `NotAllowed`."""
-    if person.user.role not in ("owner", "admin"):
+    if not may(person.user, "planning"):
         raise NotAllowed("planning.not_allowed")
 
 

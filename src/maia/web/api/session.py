@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from maia.core.types import JsonObject
 from maia.web.api.shapes import Credentials, Preferences
 from maia.web.auth import AtDesk, Person, SignedIn
-from maia.web.cookies import drop_cookie, set_cookie
+from maia.web.cookies import device_of, drop_cookie, set_cookies
 from maia.workspace.accounts import csrf_token
 
 router = APIRouter(prefix="/session", tags=["session"])
@@ -21,11 +21,13 @@ async def sign_in(request: Request, desk: AtDesk, body: Credentials) -> Response
     """Sign in: a cookie, and the token that goes as `X-CSRF-Token` with everything that changes something."""
     address = request.client.host if request.client else ""
     browser = request.headers.get("user-agent", "")
-    signed = await desk.workspace.accounts.sign_in(body.email, body.password, address, browser)
+    signed = await desk.workspace.accounts.sign_in(
+        body.email, body.password, address, browser, device_of(request, desk)
+    )
     answer = JSONResponse(
         {"csrf": csrf_token(signed.token), "user": {"id": signed.user.id, "name": signed.user.name}}, 201
     )
-    set_cookie(answer, request, desk, signed.token)
+    set_cookies(answer, request, desk, signed)
     return answer
 
 
