@@ -16,6 +16,7 @@ OPEN = {
     "/static/{digest}/{name:path}",
     "/signin",
     "/first-run",
+    "/join",
     f"{API}/session",
 }
 """Where nobody needs to be signed in. `/api/v1/session` is open for POST alone."""

@@ -12,7 +12,7 @@ from maia.workspace.catalogue import Pair
 from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED, endings
 from maia.workspace.titles import excerpt
-from maia.workspace.tries import BY_ADDRESS, BY_EMAIL, WINDOW, Tries
+from maia.workspace.tries import BY_ADDRESS, BY_EMAIL, WINDOW, Source, Tries
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 
@@ -230,19 +230,31 @@ def test_tries_are_counted_by_address_and_by_place_and_forgotten_in_time() -> No
     now = [0.0]
     tries = Tries(lambda: now[0])
     for _ in range(BY_EMAIL):
-        assert tries.wait("a@b", "here") == 0
-        tries.failed("a@b", "here")
-    assert tries.wait("a@b", "elsewhere") == WINDOW
-    assert tries.wait("c@d", "here") == 0
+        assert tries.wait(Source("a@b", "here")) == 0
+        tries.failed(Source("a@b", "here"))
+    assert tries.wait(Source("a@b", "elsewhere")) == WINDOW
+    assert tries.wait(Source("c@d", "here")) == 0
     for n in range(BY_ADDRESS - BY_EMAIL):
-        tries.failed(f"{n}@x", "here")
-    assert tries.wait("c@d", "here") == WINDOW
+        tries.failed(Source(f"{n}@x", "here"))
+    assert tries.wait(Source("c@d", "here")) == WINDOW
     now[0] = WINDOW + 1
-    assert tries.wait("a@b", "here") == 0
-    tries.failed("a@b", "here")
-    tries.succeeded("a@b", "here")
-    assert tries.left("a@b") == BY_EMAIL
+    assert tries.wait(Source("a@b", "here")) == 0
+    tries.failed(Source("a@b", "here"))
+    tries.succeeded(Source("a@b", "here"))
+    assert tries.left(Source("a@b", "here")) == BY_EMAIL
     for _ in range(2 * BY_ADDRESS):
-        assert tries.wait("a@b", "here") == 0, "who signs in often is no guesser"
-        tries.failed("a@b", "here")
-        tries.succeeded("a@b", "here")
+        assert tries.wait(Source("a@b", "here")) == 0, "who signs in often is no guesser"
+        tries.failed(Source("a@b", "here"))
+        tries.succeeded(Source("a@b", "here"))
+
+
+def test_a_browser_that_somebody_used_before_has_tries_of_its_own() -> None:
+    tries = Tries(lambda: 0.0)
+    mine = Source("a@b", "here", "a browser")
+    for n in range(BY_ADDRESS):
+        tries.failed(Source("a@b" if n < BY_EMAIL else f"{n}@x", "here"))
+    assert tries.wait(Source("a@b", "here")) == WINDOW
+    assert tries.wait(mine) == 0
+    for _ in range(BY_EMAIL):
+        tries.failed(mine)
+    assert tries.wait(mine) == WINDOW, "it may be a thief's"

@@ -76,7 +76,8 @@ async def the_audit(desk: AtDesk, person: SignedIn, before: Annotated[str, Query
     """What was done here, the newest first."""
     acts = await desk.workspace.people.acts(person.user, place_of(before))
     earlier = f"{acts[-1].at}-{acts[-1].id}" if len(acts) == LISTED else ""
-    return await page_of(desk, person, "audit.html", "/users", acts=acts, earlier=earlier, before=before)
+    names = {row.user.id: row.user.name for row in await desk.workspace.people.all(person.user)}
+    return await page_of(desk, person, "audit.html", "/users", acts=acts, names=names, earlier=earlier, before=before)
 
 
 @router.get("/account")
