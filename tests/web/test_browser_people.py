@@ -48,7 +48,7 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     address = link.input_value()
     row = page.locator(".person", has_text=f"noor-{lang}@example.org")
     expect(row).to_contain_text("onerror=")
-    expect(row).to_contain_text(say("users.standing.invited"))
+    expect(row).to_contain_text(say("people.standing.invited"))
     assert page.locator(".scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
 
     joining = context.browser.new_context(locale={"fr": "fr-FR", "en": "en-GB"}[lang])  # type: ignore[union-attr]
@@ -76,9 +76,9 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     row.locator("select").select_option("guest")
     expect(row.locator("select")).to_be_focused()
     expect(row.locator("select")).to_have_value("guest")
-    row.get_by_role("button", name=say("users.archive")).focus()
+    row.get_by_role("button", name=say("people.archive")).focus()
     page.keyboard.press("Enter")
-    expect(row).to_contain_text(say("users.standing.archived"))
+    expect(row).to_contain_text(say("people.standing.archived"))
     theirs.reload()
     theirs.wait_for_url("**/signin?next=/account")
     page.goto(f"{server.url}/audit")

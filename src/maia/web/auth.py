@@ -60,7 +60,7 @@ async def signed_in(request: Request) -> Person:
 async def may_write(request: Request, person: Annotated[Person, Depends(signed_in)]) -> None:
     """Everything that changes something needs the right to (N-20.03). Raises `NotAllowed`."""
     if request.method not in SAFE and not may(person.user, "chat"):
-        raise NotAllowed("users.may_only_read")
+        raise NotAllowed("people.may_only_read")
 
 
 SignedIn = Annotated[Person, Depends(signed_in)]

@@ -22,5 +22,5 @@ NAV: Final = (
     Entry("web.nav.home", "home", "/"),
     Entry("approvals.nav", "hand", "/approvals"),
     Entry("provider.title", "plug", "/providers"),
-    Entry("users.title", "user", "/users", "users"),
+    Entry("people.title", "user", "/users", "users"),
 )

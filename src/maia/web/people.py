@@ -27,25 +27,25 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 STANDINGS: Final[Mapping[Standing, Sign]] = {
-    "active": Sign("check", "success", "users.standing.active"),
-    "invited": Sign("clock", "info", "users.standing.invited"),
-    "archived": Sign("idle", "muted", "users.standing.archived"),
+    "active": Sign("check", "success", "people.standing.active"),
+    "invited": Sign("clock", "info", "people.standing.invited"),
+    "archived": Sign("idle", "muted", "people.standing.archived"),
 }
 ROLE_WORDS: Final[Mapping[Role, str]] = {
-    "owner": "users.role.owner",
-    "admin": "users.role.admin",
-    "user": "users.role.user",
-    "guest": "users.role.guest",
+    "owner": "people.role.owner",
+    "admin": "people.role.admin",
+    "user": "people.role.user",
+    "guest": "people.role.guest",
 }
 RIGHT_WORDS: Final[Mapping[Right, str]] = {
-    "chat": "users.right.chat",
-    "approve": "users.right.approve",
-    "models": "users.right.models",
-    "planning": "users.right.planning",
-    "privacy_read": "users.right.privacy_read",
-    "privacy": "users.right.privacy",
-    "users": "users.right.users",
-    "audit": "users.right.audit",
+    "chat": "people.right.chat",
+    "approve": "people.right.approve",
+    "models": "people.right.models",
+    "planning": "people.right.planning",
+    "privacy_read": "people.right.privacy_read",
+    "privacy": "people.right.privacy",
+    "users": "people.right.users",
+    "audit": "people.right.audit",
 }
 
 
@@ -96,7 +96,7 @@ async def join_page(request: Request, desk: AtDesk, token: Annotated[str, Query(
     """Where somebody who was invited sets a password."""
     user = await desk.workspace.people.invited(token)
     if user is None:
-        words = stranger(request).say("users.link_over")
+        words = stranger(request).say("people.link_over")
         return stranger_page(request, "error.html", 404, words=words)
     return stranger_page(request, "join.html", token=token, user=user, problem="")
 

@@ -56,19 +56,19 @@ class People:
         _needs(by, "users")
         found = await self._database.read(lambda c: people.member(c, user_id))
         if found is None:
-            raise NotThere("users.not_found")
+            raise NotThere("people.not_found")
         return found
 
     async def invite(self, by: User, name: str, email: str, role: Role) -> tuple[User, Link]:
         """A new person, who gets in by the link. Raises `Unusable`, `Taken` for a known e-mail, `NotAllowed`."""
         name, email = checked_name(name), checked_email(email)
         if not may_manage(by, role):
-            raise NotAllowed("users.not_allowed")
+            raise NotAllowed("people.not_allowed")
         link = _new_link()
 
         def make(connection: Connection) -> User:
             if people.is_known(connection, email):
-                raise Taken("users.email_taken")
+                raise Taken("people.email_taken")
             made = users.add_user(connection, email, name, role, None, None)
             people.invite(connection, digest_of(link.token), made.id, by.id, link.until)
             _note(connection, "invited", by, made, role=role)
@@ -90,7 +90,7 @@ class People:
     async def set_role(self, by: User, user_id: str, role: Role) -> None:
         """Another role, at once. Raises `NotAllowed` for one that `by` may not give, or to whom they may not."""
         if not may_manage(by, role):
-            raise NotAllowed("users.not_allowed")
+            raise NotAllowed("people.not_allowed")
 
         def work(connection: Connection, target: User) -> None:
             people.set_role(connection, target.id, role)
@@ -131,13 +131,13 @@ class People:
         def checked(connection: Connection) -> None:
             found = people.member(connection, user_id)
             if found is None:
-                raise NotThere("users.not_found")
+                raise NotThere("people.not_found")
             if found.is_first:
-                raise NotAllowed("users.first_owner")
+                raise NotAllowed("people.first_owner")
             if user_id == by.id:
-                raise NotAllowed("users.not_yourself")
+                raise NotAllowed("people.not_yourself")
             if not may_manage(by, found.user.role):
-                raise NotAllowed("users.not_allowed")
+                raise NotAllowed("people.not_allowed")
             work(connection, found.user)
 
         await self._database.write(checked)
@@ -153,13 +153,13 @@ class People:
         """Set the password with a link, which works once. Raises `WrongSignIn` where it is over, `Unusable`."""
         check_password(password)
         if await self.invited(token) is None:
-            raise WrongSignIn("users.link_over")
+            raise WrongSignIn("people.link_over")
         kept, digest = await hashed(password), digest_of(token)
 
         def work(connection: Connection) -> User:
             target = people.invited(connection, digest)
             if target is None or not people.use_invitation(connection, digest):
-                raise WrongSignIn("users.link_over")
+                raise WrongSignIn("people.link_over")
             users.set_password(connection, target.id, kept)
             people.end_sign_ins(connection, target.id)
             _note(connection, "joined", target, target)
@@ -203,7 +203,7 @@ class People:
         def work(connection: Connection) -> None:
             mine = [each for each in people.sign_ins_of(connection, user.id) if each.id == sign_in_id]
             if not mine:
-                raise NotThere("users.no_sign_in")
+                raise NotThere("people.no_sign_in")
             users.end_sign_in(connection, mine[0].digest)
 
         await self._database.write(work)
@@ -218,7 +218,7 @@ class People:
 
 def _needs(user: User, right: Right) -> None:
     if not may(user, right):
-        raise NotAllowed("users.not_allowed")
+        raise NotAllowed("people.not_allowed")
 
 
 def _new_link() -> Link:
