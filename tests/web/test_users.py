@@ -1,5 +1,6 @@
 """People and their rights, through the interface of a real server on both databases."""
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from tests.web.serving import OWNER, Serving, Visitor
 
 Join = Callable[..., Visitor]
 PASSWORD = "another horse"
+_NUMBERS = itertools.count()
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def join(served: Serving, owner: Visitor) -> Iterator[Join]:
     opened: list[Visitor] = []
 
     def made(role: str = "user", by: Visitor = owner, name: str = "Noor") -> Visitor:
-        email = f"p{len(opened)}-{role}-{threading.get_ident()}-{id(opened)}@example.org"
+        email = f"{role}-{next(_NUMBERS)}@example.org"
         done = by.ask("POST", "/api/v1/users", {"name": name, "email": email, "role": role})
         assert done.status_code == 201, done.text
         visitor = Visitor(served.url)
