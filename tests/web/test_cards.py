@@ -87,6 +87,40 @@ def test_fields_are_set_and_told_and_their_changes_kept(owner: Visitor) -> None:
     assert (read["dueOn"], read["priority"]) == (None, "high"), "null takes away what may be missing, no more"
 
 
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        ({"title": " "}, "title_empty"),
+        ({"stageId": "nowhere"}, "no_stage"),
+        ({"agent": "nobody"}, "no_agent"),
+        ({"labels": ["x" * 50]}, "bad_labels"),
+        ({"folders": [{"path": "/"}]}, "home"),
+        ({"providerId": "nowhere", "modelId": "none"}, "model_binding_unavailable"),
+        ({"modelBinding": "inherit"}, "binding_inherit_needs_agent"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_change_with_one_bad_part_changes_nothing(owner: Visitor, bad: dict[str, Any], code: str) -> None:
+    path = f"/api/v1/conversations/{owner.conversation('Before')}"
+    before = owner.ask("GET", path).json()
+    good = {"title": "After", "priority": "urgent", "dueOn": "2031-01-02", "pinned": True, "labels": ["a"]}
+    refused = owner.ask("PATCH", path, {**good, "archived": True, "folders": [], **bad})
+    assert (refused.status_code, refused.json()["code"]) == (400, code)
+    assert owner.ask("GET", path).json() == before
+    assert owner.ask("GET", f"{path}/history").json()["entries"] == []
+
+
+def test_readers_of_a_conversation_are_told_which_parts_of_its_record_changed(owner: Visitor) -> None:
+    conversation = owner.conversation("Told")
+    path = f"/api/v1/conversations/{conversation}"
+    owner.ask("PATCH", path, {"priority": "high", "title": "Told again"})
+    owner.ask("PATCH", path, {"folders": []})
+    owner.ask("POST", f"{path}/notes", {"note": "A note"})
+    owner.say(conversation, "Hello")
+    told = [each.json["event"] for each in owner.until_done(conversation) if each.kind == "RecordChanged"]
+    assert [each["parts"] for each in told] == [["fields", "history"], ["fields", "folders"], ["history"]]
+
+
 def test_a_card_on_a_projects_board_is_a_conversation(owner: Visitor) -> None:
     project = owner.ask("POST", "/api/v1/projects", {"name": "Board of its own"}).json()["id"]
     made = owner.ask("POST", f"/api/v1/projects/{project}/conversations", {"title": "One", "priority": "urgent"})

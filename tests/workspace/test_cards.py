@@ -12,6 +12,7 @@ from maia.database import history, users
 from maia.database.database import Database
 from maia.database.search import words_of
 from maia.workspace.cards import excerpt_of
+from maia.workspace.changing import Asked
 from maia.workspace.fields import Colleague, checked_due
 from maia.workspace.problems import NotThere, NotYours, Unusable
 from maia.workspace.records import ConversationRow, User
@@ -69,7 +70,7 @@ def test_each_change_of_a_tracked_field_is_kept_with_its_words(database_url: str
             {"dueOn": None, "projectId": None},
         ):
             await workspace.cards.change(user, row, asked)
-        await workspace.archive(await workspace.conversation(user, row.id), archived=True)
+        await workspace.changing.change(user, row, Asked(archived=True))
         assert await told(workspace, row) == [
             ("stage", "To do", "Doing"),
             ("priority", "normal", "high"),
@@ -325,7 +326,7 @@ def test_a_conversation_is_found_by_its_title_and_by_what_was_said(database_url:
         assert await found("arron tva") == []
         assert await found("ZURICH") == [(talked.id, "Été à Zürich.")], "without accents, in any case"
         assert (await found("naif"))[0][0] == talked.id
-        await workspace.rename(titled, "Other words")
+        await workspace.changing.change(user, titled, Asked(title="Other words"))
         assert await found("tva") == []
         assert await found("other") == [(titled.id, "")]
         for odd in ("", "  ", "'", '"', "-*:()&|!", "a' OR 1", "NEAR(", "%", "\x00", "💥"):

@@ -12,7 +12,8 @@ The order of a turn, as a grammar (`*` any number, `?` at most one):
 Calls of one answer interleave; within one call the order above holds, and every call of an `Answered` gets exactly one
 `ToolCallFinished` before the turn goes on or ends, refused, skipped and stopped ones included. `TurnEnded` is always
 last and always comes, whatever failed. Notices may come anywhere. Events outside a turn (`SessionStarted`,
-`SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `CallDecided`, `Notice`) stand between two turns.
+`SessionRenamed`, `ModelChanged`, `ContextCleared`, `PendingAdded`, `CallDecided`, `Notice`) stand between two turns;
+those that people cause, and `RecordChanged`, may come in the middle of one.
 
 Where an external agent program answers the turn, a step holds the calls that overlap: `(delta* Answered call*)+`. A
 program may tell of a call only when it is over; `ToolCallStarted` and `ToolCallFinished` then follow each other.
@@ -93,6 +94,16 @@ class Notice:
     level: Literal["info", "warn", "fail"]
     key: str
     values: JsonObject = field(default_factory=dict[str, Any])
+
+
+RecordPart: TypeAlias = Literal["fields", "history", "folders", "files"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChanged:
+    """Something beside the messages of a workspace's conversation is other now; who shows these parts looks again."""
+
+    parts: tuple[RecordPart, ...]
 
 
 # A turn -------------------------------------------------------------------------------------------------------------
@@ -326,6 +337,7 @@ Event: TypeAlias = (
     | ModelChanged
     | ContextCleared
     | PendingAdded
+    | RecordChanged
     | Notice
     | TurnStarted
     | UserSaid

@@ -39,12 +39,10 @@ def _entry(row: Row[*tuple[Any, ...]]) -> Entry:
     return Entry(*row)
 
 
-def add_note(connection: Connection, conversation_id: str, note: str, by: str) -> str:
-    """A person's note; its id."""
-    made = new_id()
+def add_note(connection: Connection, conversation_id: str, note: str, by: str, made: str) -> None:
+    """A person's note, under the id `made`."""
     row = {"id": made, "conversation_id": conversation_id, "at": _next_moment(connection, conversation_id)}
     connection.execute(HISTORY.insert().values(kind="note", note=note, user_id=by, **row))
-    return made
 
 
 def add_change(

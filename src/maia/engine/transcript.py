@@ -20,6 +20,7 @@ from maia.core.events import (
     Notice,
     PendingAdded,
     ReasoningDelta,
+    RecordChanged,
     Reminded,
     RetryScheduled,
     SessionRenamed,
@@ -135,6 +136,7 @@ class Transcript:
                 | CallQueued()
                 | CallDecided()
                 | LimitReached()
+                | RecordChanged()
             ):
                 pass
             case _:

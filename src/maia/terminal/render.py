@@ -20,6 +20,7 @@ from maia.core.events import (
     Notice,
     PendingAdded,
     ReasoningDelta,
+    RecordChanged,
     Reminded,
     RetryScheduled,
     SessionRenamed,
@@ -145,7 +146,7 @@ def _fold(event: Event, state: RenderState, look: Look, say: Words) -> _Pieces:
             return _turn_ended(event, state, look, say)
         case SessionRenamed() | ModelChanged() | ContextCleared() | PendingAdded():
             return [("badge", _around(event, state, look, say))]
-        case SessionStarted() | Reminded() | CallQueued() | CallDecided():
+        case SessionStarted() | Reminded() | CallQueued() | CallDecided() | RecordChanged():
             return []
         case _:
             assert_never(event)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from maia.core.events import CallDecided, CallQueued, SessionRenamed, TurnEnded, TurnStarted
+from maia.core.events import CallDecided, CallQueued, RecordChanged, SessionRenamed, TurnEnded, TurnStarted
 from maia.web.auth import Person
 from maia.web.desk import Desk
 from maia.web.markdown import Splitter
@@ -36,6 +36,8 @@ def changed(logged: Iterable[Logged]) -> str:
         match each.event:
             case TurnStarted() | TurnEnded() | CallDecided():
                 parts |= {"history", "fields"}
+            case RecordChanged():
+                parts |= {*each.event.parts}
             case _:
                 pass
     return " ".join(sorted(parts))

@@ -9,12 +9,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from maia.core.events import RecordChanged, RecordPart
 from maia.core.types import JsonObject
 from maia.database import cards, conversations, history, messages, projects, search
 from maia.database.cards import Card
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
+from maia.database.events import Stamped
 from maia.database.history import Entry, EntryKind, Tracked
+from maia.database.ids import new_id, now_ms
 from maia.database.projects import Project, ProjectType, Stage
 from maia.database.users import User
 from maia.workspace.fields import (
@@ -25,6 +28,7 @@ from maia.workspace.fields import (
     checked_note,
     wanted,
 )
+from maia.workspace.log import Along, Log
 from maia.workspace.problems import NotYours, Unusable
 
 MOST_FOUND = 50
@@ -59,8 +63,9 @@ class Found:
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, database: Database, colleagues: Colleagues) -> None:
+    def __init__(self, database: Database, log: Log, colleagues: Colleagues) -> None:
         self._database = database
+        self._log = log
         self._colleagues = colleagues
 
     async def colleagues(self) -> Sequence[Colleague]:
@@ -114,7 +119,7 @@ class Cards:
         """
         if asked:
             work = await self.prepared(user, asked, is_new=False)
-            await self._database.write(lambda c: work(c, row.id))
+            await self._write(row, ("fields", "history"), lambda c: work(c, row.id))
 
     async def prepared(
         self, user: User, asked: JsonObject, *, is_new: bool = True
@@ -170,12 +175,18 @@ class Cards:
             raise NotYours("workspace.not_found")
         return row
 
+    async def _write(self, row: ConversationRow, parts: tuple[RecordPart, ...], along: Along) -> None:
+        """Write something, and tell the readers of the conversation which parts of it are other."""
+        event = Stamped(now_ms(), RecordChanged(parts))
+        await asyncio.shield(asyncio.wrap_future(self._log.write(row.id, row.last_turn, [event], along)))
+
     # History
 
     async def note(self, user: User, row: ConversationRow, note: str) -> str:
         """Keep a person's note; the model never reads it (R-2.301). Raises `Unusable`."""
-        clean = checked_note(note)
-        return await self._database.write(lambda c: history.add_note(c, row.id, clean, user.id))
+        clean, made = checked_note(note), new_id()
+        await self._write(row, ("history",), lambda c: history.add_note(c, row.id, clean, user.id, made))
+        return made
 
     async def history(
         self, row: ConversationRow, kind: EntryKind | None, limit: int, before: str | None = None

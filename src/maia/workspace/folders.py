@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from maia.core.events import Notice
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
@@ -51,9 +53,13 @@ class WorkFolders:
 
     async def keep(self, conversation_id: str, folders: Sequence[Folder]) -> None:
         """Keep a list that was checked (R-2.346)."""
+        await self._database.write(self.to_keep(conversation_id, folders))
+
+    def to_keep(self, conversation_id: str, folders: Sequence[Folder]) -> Callable[[Connection], None]:
+        """As `keep`, to be done in another transaction."""
         own = self._own_path(conversation_id)
         rows = [FolderRow(each.name, each.path, each.path == own) for each in folders]
-        await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
+        return lambda c: set_folders(c, "conversation", conversation_id, rows)
 
     async def settle(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list; a conversation without any gets its own workspace (R-2.347, R-2.348)."""

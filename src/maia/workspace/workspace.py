@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection
 
-from maia.core.events import SessionRenamed
 from maia.core.types import JsonObject, Submission
 from maia.database import compositions, conversations, messages, settings
 from maia.database.compositions import CompositionRow
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
-from maia.database.events import Logged, Stamped, events_of_turns, turn_at
+from maia.database.events import Logged, events_of_turns, turn_at
 from maia.database.folders import FolderRow
 from maia.database.ids import ID_CHARS, now_ms
 from maia.database.messages import MessageRow
@@ -28,7 +27,8 @@ from maia.workspace.bench import OpenBench
 from maia.workspace.budgets import Budgets
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
-from maia.workspace.choosing import Answering, Change, answering, changed_pin, first_pin
+from maia.workspace.changing import Changing
+from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
@@ -36,7 +36,7 @@ from maia.workspace.log import Log
 from maia.workspace.people import People
 from maia.workspace.planning import Planning
 from maia.workspace.privacy import MaskerOf, Privacy
-from maia.workspace.problems import NotYours, Unusable
+from maia.workspace.problems import NotYours
 from maia.workspace.recovery import recover
 from maia.workspace.routing import Routing
 from maia.workspace.shelf import Shelf
@@ -101,8 +101,9 @@ class Workspace:
         self.accounts = Accounts(self._database)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
-        self.cards = Cards(self._database, colleagues)
+        self.cards = Cards(self._database, self._log, colleagues)
         self.planning = Planning(self._database)
+        self.changing = Changing(self._log, self._folders, self.models, self.cards)
 
     # Life
 
@@ -172,20 +173,6 @@ class Workspace:
         """The folders of a conversation, the primary one first."""
         return await self._folders.of(row.id)
 
-    async def set_folders(self, row: ConversationRow, folders: Sequence[Folder]) -> None:
-        """Another list of folders, from the next turn on. Raises `FolderRefused`, `ListRefused`: then none changes."""
-        await self._folders.keep(row.id, await self._folders.checked(row.owner_id, folders))
-
-    async def choose(self, row: ConversationRow, change: Change) -> None:
-        """Another model, binding or level, from the next message on (R-2.074–R-2.076). Raises `Unfit`."""
-        pin, effort = changed_pin(row, change, await self.models.known())
-
-        def keep(connection: Connection) -> None:
-            conversations.set_pin(connection, row.id, pin)
-            conversations.set_effort(connection, row.id, effort)
-
-        await self._database.write(keep)
-
     async def answering(self, row: ConversationRow) -> Answering:
         """Who answers the next message of a conversation, and how deep (R-2.077)."""
         return answering(row, await self.models.known())
@@ -207,24 +194,6 @@ class Workspace:
         return await self._database.read(
             lambda c: conversations.list_conversations(c, user.id, limit, before, archived=archived)
         )
-
-    async def rename(self, row: ConversationRow, title: str) -> str:
-        """A person's title, which replaces any automatic one (R-2.131). Raises `Unusable`."""
-        title = checked_title(title)
-
-        def along(connection: Connection) -> None:
-            conversations.set_title(connection, row.id, title, "person")
-
-        event = Stamped(now_ms(), SessionRenamed(title))
-        await asyncio.wrap_future(self._log.write(row.id, row.last_turn, [event], along))
-        return title
-
-    async def archive(self, row: ConversationRow, *, archived: bool) -> None:
-        """Close a conversation, or open it again (R-2.017). Raises `Unusable` while an answer is being written."""
-        if row.status == "running":
-            raise Unusable("workspace.archive_running")
-        status = "archived" if archived else "idle"
-        await self._database.write(lambda c: conversations.set_status(c, row.id, status, row.owner_id))
 
     # Messages and turns
 

@@ -26,6 +26,7 @@ from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.desk import Desk
 from maia.web.places import place_of
 from maia.web.stream import LARGEST, frames, streamed
+from maia.workspace.changing import Asked
 from maia.workspace.records import ConversationRow
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
@@ -64,16 +65,10 @@ async def get_conversation(
 
 @router.patch("/{conversation_id}")
 async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: ChangedConversation) -> JsonObject:
-    """Another title, field, model or effort; archived or opened again; other folders, all or none (R-2.346)."""
-    if body.folders is not None:
-        await desk.workspace.set_folders(row, folders_of(body.folders))
-    await desk.workspace.cards.change(person.user, row, body.asked())
-    if body.title is not None:
-        await desk.workspace.rename(row, body.title)
-    if (choice := body.choice) is not None:
-        await desk.workspace.choose(row, choice)
-    if body.archived is not None:
-        await desk.workspace.archive(row, archived=body.archived)
+    """Another title, field, model or effort; archived or opened again; other folders: all of it, or none (R-2.346)."""
+    folders = None if body.folders is None else folders_of(body.folders)
+    asked = Asked(body.asked(), body.title, body.choice, body.archived, folders)
+    await desk.workspace.changing.change(person.user, row, asked)
     return await _whole(desk, await desk.workspace.conversation(person.user, row.id))
 
 
