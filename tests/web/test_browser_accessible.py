@@ -1,0 +1,114 @@
+"""Every page by the rules of axe-core, wide and light in one language, narrow and dark in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, ViewportSize, expect
+
+from tests.web.serving import Serving, serving
+from tests.web.test_access import routes
+from tests.web.test_browser import SCRIPT, browser, first_run, send
+from tests.web.test_browser import pytestmark as pytestmark
+
+__all__ = ["browser"]
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js")
+SHOWN: list[tuple[str, str, ViewportSize]] = [
+    ("fr-FR", "light", {"width": 1440, "height": 900}),
+    ("en-GB", "dark", {"width": 390, "height": 844}),
+]
+WITHOUT_A_PERSON = ("/signin", "/first-run")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    script: list[Any] = [
+        {"call": {"name": "Write", "arguments": {"path": "b.py", "content": "one\n"}}},
+        {"text": "That waits for you."},
+        *SCRIPT[:4],
+    ]
+    with serving(tmp_path_factory.mktemp("accessible") / "data", script=script) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def begun(browser: Browser, server: Serving) -> tuple[str, StorageState]:
+    """A conversation with a call that waits, rows, a table, code and a failure, and the sign-in of who made it."""
+    context = browser.new_context()
+    page = context.new_page()
+    first_run(page, server)
+    send(page, "Write it")
+    page.wait_for_url("**/conversations/*")
+    for count, text in ((2, "Look around"), (3, "And then?")):
+        expect(page.locator(".caption")).to_have_count(count - 1)
+        send(page, text)
+    expect(page.locator(".error")).to_have_count(1)
+    signed_in = context.storage_state()
+    context.close()
+    return page.url.rpartition("/")[2], signed_in
+
+
+@pytest.fixture(scope="module")
+def conversation(begun: tuple[str, StorageState]) -> str:
+    return begun[0]
+
+
+@pytest.fixture(params=SHOWN, ids=["wide, light, French", "narrow, dark, English"])
+def context(browser: Browser, begun: tuple[str, StorageState], request: pytest.FixtureRequest) -> Iterator[Any]:
+    locale, scheme, size = request.param
+    opened = browser.new_context(locale=locale, color_scheme=scheme, viewport=size, storage_state=begun[1])
+    yield opened
+    opened.close()
+
+
+def paths(conversation: str) -> list[str]:
+    """The address of every page. What a route needs besides a conversation is not there: then that has its page."""
+    found = {
+        route.path.replace("{conversation_id}", conversation).replace("{", "").replace("}", "")
+        for route in routes()
+        if "GET" in route.methods and not route.path.startswith(("/api/", "/static/", "/health"))
+    }
+    return sorted(found.difference(WITHOUT_A_PERSON))
+
+
+def test_every_page_is_accessible(context: BrowserContext, server: Serving, conversation: str) -> None:
+    page = context.new_page()
+    seen: list[str] = []
+    wrong: dict[str, Any] = {}
+    for path in paths(conversation):
+        page.goto(server.url + path)
+        if not page.evaluate("document.doctype !== null"):
+            continue  # a piece of a page, which is judged where it is put
+        seen.append(path)
+        if found := _violations(page):
+            wrong[path] = found
+    assert len(seen) >= 6
+    assert wrong == {}
+
+
+def test_what_opens_is_accessible_too(context: BrowserContext, server: Serving, conversation: str) -> None:
+    page = context.new_page()
+    page.goto(f"{server.url}/conversations/{conversation}")
+    page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+    assert _violations(page) == []
+
+
+@pytest.mark.usefixtures("begun")
+def test_the_way_in_is_accessible(browser: Browser, server: Serving) -> None:
+    for locale, scheme, size in SHOWN:
+        context = browser.new_context(locale=locale, color_scheme=scheme, viewport=size)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(f"{server.url}/signin")
+        assert _violations(page) == [], locale
+        context.close()
+
+
+def _violations(page: Page) -> list[str]:
+    """What axe-core finds, each with the first element concerned."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found: list[Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(all => all.violations)")
+    return [f"{each['id']}: {each['help']}: {each['nodes'][0]['html'][:200]}" for each in found]
