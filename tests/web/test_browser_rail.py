@@ -107,7 +107,7 @@ def test_history_keeps_notes_and_changes_apart_from_what_agents_do(
     visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"priority": "high", "dueOn": "2031-12-04"})
     page = opened(context, server, conversation)
     told, entries = watched(page), page.locator("#entries .entry")
-    expect(page.locator("#entries h3")).to_have_text([say("history.today")])
+    expect(page.locator("#entries h2")).to_have_text([say("history.today")])
     expect(entries.locator("p")).to_have_text(
         ["Échéance\u202f: aucune → 4\u00a0déc.\u00a02031", "Priorité\u202f: Normale → Haute"]
     )

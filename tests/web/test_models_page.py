@@ -79,7 +79,7 @@ def test_a_model_is_found_and_chosen_by_keyboard(page: Page, server: Serving, vi
     summary.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#picker input")).to_be_focused()
-    expect(page.locator("#picker h3")).to_have_text(say("picker.fixed", provider="LiteLLM"))
+    expect(page.locator("#picker h2")).to_have_text(say("picker.fixed", provider="LiteLLM"))
     auto = page.locator("#picker [data-choose]").first
     expect(auto).to_have_attribute("aria-disabled", "true")
     expect(auto).to_contain_text(say("picker.auto_off"))
@@ -162,7 +162,7 @@ def test_providers_are_switched_refreshed_tried_and_routed(
     page.get_by_label(say("provider.allow_auto")).check()
     expect(page.get_by_label(say("provider.allow_auto"))).to_be_checked()
     page.locator("[data-tier] [name=primary]").nth(1).select_option(label="LiteLLM / gpt-5-mini")
-    expect(page.locator("[data-tier] [name=effort]").nth(1).locator("option")).to_have_count(4)
+    expect(page.locator("[data-tier] [name=effort]").nth(1).locator("option")).to_have_count(5)
     tier = visitor.ask("GET", "/api/v1/routing/tiers/standard").json()
     assert (tier["providerId"], tier["modelId"]) == ("litellm", "gpt-5-mini")
     visitor.ask("PUT", "/api/v1/routing/tiers/standard", {})
