@@ -1,133 +1,122 @@
-"""The web workspace from outside: start, memory, lists, long conversations, the cost of a stream (issue's figures).
+"""The web workspace from outside: start, memory, lists, a long conversation, first words, the cost of a stream.
 
-CPU is that of the server process alone, read from /proc; reading pages and streams happens in this process.
+Open WebUI's figures are those of version 0.12 on such a machine with such a model, 5 ms between two words.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
-import tempfile
-import threading
+import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
+from threading import Thread
 
-from harness import Row, at_most, compiled
-from sqlalchemy import Connection
-from tests.web.serving import OWNER, Serving, Visitor, serving
+import httpx2
+from _model_server import word
+from _webrig import CONVERSATIONS, LONG_TURNS, Rig, rig
+from harness import Row, at_most
+from tests.web.serving import Visitor
 
-from maia.core.events import Answered, StepStarted, TurnEnded, TurnStarted, UserSaid
-from maia.core.types import AssistantMessage, Cost, TextPart
-from maia.database import conversations, messages, users
-from maia.database.address import database_url
-from maia.database.database import Database
-from maia.database.events import Stamped, append_events
-from maia.workspace.passwords import hashed
-
-_TICK = os.sysconf("SC_CLK_TCK")
-CONVERSATIONS, LONG_TURNS, TOKENS = 10_000, 1_000, 1_000
+WORDS, GAP_MS, ANSWERS, FIRSTS = 1_000, 5, 3, 15
+_LAST = 'class="caption"'
+"""What a page shows when an answer is over."""
 
 
 def main() -> list[Row]:
-    compiled()
-    with tempfile.TemporaryDirectory(prefix="maia-bench-web-") as folder:
-        data = Path(folder, "data")
-        long = asyncio.run(_fill(data))
-        long_answer = [step for n in range(TOKENS) for step in ({"text": _word(n)}, {"wait": 0.01})]
-        script = [{"text": "Ready."}, long_answer]
-        with serving(data, script=script) as server, Visitor(server.url) as visitor:
-            started = _cpu(server)
-            time.sleep(1)
-            memory = _memory_mb(server)
-            visitor.sign_in()
-            signed = _memory_mb(server)
-            listed = _per_request(server, lambda: visitor.ask("GET", "/api/v1/conversations?limit=200"), 50)
-            opened = _per_request(server, lambda: visitor.ask("GET", f"/conversations/{long}"), 10)
-            _stream(server, visitor)  # what the first answer loads is no cost of a token
-            streamed = _stream(server, visitor)
+    with rig(full=True) as full:
+        started = full.cpu()
+        time.sleep(1)
+        memory = full.memory_mb()
+        before = full.cpu()
+        time.sleep(10)
+        idle = (full.cpu() - before) / 10
+        full.owner.sign_in()
+        listed = full.per_request(lambda: full.owner.ask("GET", "/api/v1/conversations?limit=200"), 100)
+        made = full.per_request(full.owner.conversation, 50)
+        opened = full.per_request(lambda: full.owner.ask("GET", f"/conversations/{full.long}"), 20)
     return [
         at_most("maia serve, start", started, "CPU s", 1.5, "Open WebUI: 27"),
-        at_most("maia serve, idle memory", memory, "MB", 110, "Open WebUI: 791"),
-        at_most("maia serve, memory after signing in", signed, "MB", None),
-        at_most(f"list of 200 of {CONVERSATIONS:,} conversations", listed * 1000, "CPU ms", 3, "Open WebUI: 16"),
+        at_most("maia serve, idle memory", memory, "MB", 110, "Open WebUI: 830"),
+        at_most("maia serve, idle", idle * 100, "% of a core", 0.5, "Open WebUI: 0.90"),
+        at_most("a conversation is made", made * 1000, "CPU ms", 10, "Open WebUI: 23.5"),
+        at_most(f"list of 200 of {CONVERSATIONS:,} conversations", listed * 1000, "CPU ms", 3, "Open WebUI: 16 of 60"),
         at_most(f"page of a conversation of {2 * LONG_TURNS:,} messages", opened * 1000, "CPU ms", 150),
-        at_most("1,000 streamed tokens, one page open", streamed * 1000, "CPU ms", 200, "Open WebUI: 1,198"),
+        *_streams(),
     ]
 
 
-def _word(n: int) -> str:
-    """Paragraphs of sixty words, as people and models write."""
-    return f"word{n}." + ("\n\n" if n % 60 == 59 else " ")
+def _streams() -> list[Row]:
+    """What a stream costs, with its reader. The first answers warm up; that of one word is no cost of a token."""
+    with rig() as small:
+        rows: list[Row] = []
+        for name, path, last, peer in (
+            ("a page", "/ui/stream?cursor=0&conversation={}", _LAST, "1,198"),
+            ("the interface", "/api/v1/conversations/{}/events?cursor=0", "event: done", "510, nothing stored"),
+        ):
+            one = statistics.median(_cpu_of(small, path, last, 1) for _ in range(ANSWERS + 1))
+            many = statistics.median(_cpu_of(small, path, last, WORDS) for _ in range(ANSWERS))
+            cost = (many - one) * 1e6 / WORDS
+            note = f"Open WebUI: {peer}"
+            rows.append(at_most(f"1,000 streamed tokens, {name} open", cost, "CPU ms", 200, note))
+        with httpx2.Client(base_url=small.model.url) as client:
+            direct = statistics.median(_first_directly(client) for _ in range(FIRSTS))
+        for name, path, peer in (
+            ("a page", "/ui/stream?cursor=0&conversation={}", "128"),
+            ("the interface", "/api/v1/conversations/{}/events?cursor=0", "50"),
+        ):
+            added = statistics.median(_first(small, path) for _ in range(FIRSTS)) - direct
+            rows.append(at_most(f"first word later, {name}, p50", added * 1000, "ms", 5, f"Open WebUI: {peer}"))
+        return rows
 
 
-async def _fill(data: Path) -> str:
-    database = Database(database_url(None, data))
-    kept = await hashed(OWNER["password"])
-    user = await database.write(lambda c: users.add_user(c, OWNER["email"], OWNER["name"], "owner", kept, None))
-
-    def many(connection: Connection) -> str:
-        made = [conversations.add_conversation(connection, user.id, f"n {n}", "en") for n in range(CONVERSATIONS)]
-        for turn in range(1, LONG_TURNS + 1):
-            messages.open_turn(connection, made[0], user.id, f"Question {turn}")
-            append_events(connection, made[0], turn, [Stamped(turn, each) for each in _turn(turn)])
-            ending = messages.Ending("An answer", "finished", "p", "m", 10, 3, None, "unknown", {"outcome": "finished"})
-            messages.close_answer(connection, made[0], turn, ending)
-        conversations.set_status(connection, made[0], "idle")
-        return made[0]
-
-    long = await database.write(many)
-    database.close()
-    return long
+def _cpu_of(small: Rig, path: str, last: str, words: int) -> float:
+    """CPU seconds of the server for one answer that somebody reads."""
+    conversation = small.owner.conversation()
+    reader = _Reader(small, path.format(conversation), lambda line: last in line)
+    before = small.cpu()
+    small.owner.say(conversation, f"{words} words every {GAP_MS} ms")
+    reader.join()
+    return small.cpu() - before
 
 
-def _turn(turn: int) -> list[TurnStarted | UserSaid | StepStarted | Answered | TurnEnded]:
-    text = f"Answer {turn} with **marks**.\n\n- one\n- two\n\n```python\nprint({turn})\n```\n"
-    message = AssistantMessage((TextPart(text),), "m", "p")
-    return [
-        TurnStarted(turn, "m", "p"),
-        UserSaid(f"Question {turn}"),
-        StepStarted(1),
-        Answered(message, "end", "stop", None, Cost()),
-        TurnEnded("finished", "end", "stop", None, Cost(), "m", "p", 1, 0, 0),
-    ]
+def _first(small: Rig, path: str) -> float:
+    """Seconds from sending a message to its first word."""
+    conversation = small.owner.conversation()
+    reader = _Reader(small, path.format(conversation), lambda line: word(0).strip() in line)
+    begun = time.perf_counter()
+    small.owner.say(conversation, f"3 words every {GAP_MS} ms")
+    reader.join()
+    return reader.at - begun
 
 
-def _stream(server: Serving, visitor: Visitor) -> float:
-    """CPU seconds of the server for one answer, with a page that reads its HTML."""
-    conversation = visitor.conversation()
-
-    def read() -> None:
-        with Visitor(server.url) as page:
-            page.client.cookies.update(dict(visitor.client.cookies))
-            path = f"/ui/stream?conversation={conversation}&cursor=0"
-            with page.client.stream("GET", path) as answer:
-                for line in answer.iter_lines():
-                    if 'class="caption"' in line:
-                        return
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    time.sleep(0.5)
-    before = _cpu(server)
-    visitor.say(conversation, "Go")
-    reader.join(60)
-    return _cpu(server) - before
+def _first_directly(client: httpx2.Client) -> float:
+    """As `_first`, for somebody who asks the model without us."""
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": f"3 words every {GAP_MS} ms"}]}
+    begun = time.perf_counter()
+    with client.stream("POST", "/v1/chat/completions", json=body) as answer:
+        for line in answer.iter_lines():
+            if word(0).strip() in line:
+                return time.perf_counter() - begun
+    raise AssertionError("the model said nothing")
 
 
-def _per_request(server: Serving, ask: Callable[[], object], times: int) -> float:
-    ask()
-    before = _cpu(server)
-    for _ in range(times):
-        ask()
-    return (_cpu(server) - before) / times
+class _Reader:
+    """Reads a stream on a thread until a line of it is the one that is looked for; `at` is when."""
 
+    def __init__(self, small: Rig, path: str, is_last: Callable[[str], bool]) -> None:
+        self.at = 0.0
+        self._path, self._is_last = path, is_last
+        self._page = Visitor(small.server.url)
+        self._page.client.cookies.update(dict(small.owner.client.cookies))
+        self._thread = Thread(target=self._read)
+        self._thread.start()
+        time.sleep(0.2)
 
-def _cpu(server: Serving) -> float:
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICK
+    def _read(self) -> None:
+        with self._page, self._page.client.stream("GET", self._path) as answer:
+            for line in answer.iter_lines():
+                if self._is_last(line):
+                    self.at = time.perf_counter()
+                    return
 
-
-def _memory_mb(server: Serving) -> float:
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
+    def join(self) -> None:
+        self._thread.join(60)

@@ -75,8 +75,8 @@ def forget_progress(connection: Connection, conversation_id: str, turn: int) -> 
     )
 
 
-def events_after(connection: Connection, conversation_id: str, seq: int, limit: int) -> tuple[Logged, ...]:
-    """What came after that number, oldest first, at most `limit` rows."""
+def events_after(connection: Connection, conversation_id: str, seq: int, limit: int | None) -> tuple[Logged, ...]:
+    """What came after that number, oldest first; at most `limit` rows, where there is a limit."""
     query = _query(conversation_id).where(_E.seq > seq).order_by(_E.seq).limit(limit)
     return tuple(_read(connection, query))
 

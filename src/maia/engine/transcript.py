@@ -81,6 +81,12 @@ class Transcript:
             transcript.apply(event)
         return transcript
 
+    def branch(self) -> Transcript:
+        """Another one that goes on from here; this one stays as it is."""
+        lists = {"pending": [*self.pending], "spent": [*self.spent], "_messages": [*self._messages]}
+        opened = {"_open_text": [*self._open_text], "_open_calls": {**self._open_calls}, "_results": {**self._results}}
+        return replace(self, **lists, **opened)
+
     def messages(self) -> tuple[Message, ...]:
         """What would be sent now. A call still open, or cut off by a crash, counts with a result that says so."""
         return (*self._messages, *self._unfinished())

@@ -14,8 +14,10 @@ from typing import Any, Final
 import httpcore2
 from httpcore2 import AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream
 
-GAP: Final = 0.005
+GAP: Final = 0.025
 """Least seconds between two reads. Below what an eye sees, and nothing for a stream that is slower."""
+PROMPT: Final = 3
+"""Reads of an answer that come as they can, so that its first words wait for nothing."""
 FULL: Final = 16 * 1024
 """A read that gave so many bytes is a download, not a stream of tokens: the next one does not wait."""
 
@@ -26,17 +28,20 @@ class PacedStream(AsyncNetworkStream):
     def __init__(self, inner: AsyncNetworkStream) -> None:
         self._inner = inner
         self._next = 0.0
+        self._reads = 0
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         wait = self._next - time.monotonic()
         if wait > 0:
             await asyncio.sleep(wait)
         data = await self._inner.read(max_bytes, timeout)
-        self._next = time.monotonic() + GAP if len(data) < FULL else 0.0
+        self._reads += 1
+        is_paced = self._reads >= PROMPT and len(data) < FULL
+        self._next = time.monotonic() + GAP if is_paced else 0.0
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._next = 0.0
+        self._next, self._reads = 0.0, 0
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:

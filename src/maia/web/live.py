@@ -16,10 +16,10 @@ from maia.web.render import Reader, blocks
 from maia.web.stream import PATIENCE, frame
 from maia.web.view import Item, Trace, TurnFold, TurnView, Words, fold
 from maia.workspace.approvals import may_decide
-from maia.workspace.records import ConversationRow, Logged
+from maia.workspace.records import PROGRESS, ConversationRow, Logged
 
 BEAT = 0.08
-"""Seconds between two pieces, at least: twelve a second are enough for any eye."""
+"""Seconds after a piece of text before the next piece, at least; the first words of an answer wait for nothing."""
 _TOLD_ABOVE = (TurnStarted, TurnEnded, CallQueued, CallDecided)
 """Events after which a conversation has another status, or other cards."""
 
@@ -61,7 +61,8 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
                 yield frame(parts, event="record")
             if html := "".join(canvas.add(batch)):
                 yield frame(html, seq=batch[-1].seq)
-            await asyncio.sleep(BEAT)
+            if any(isinstance(each.event, PROGRESS) for each in batch):
+                await asyncio.sleep(BEAT)
         elif await desk.workspace.accounts.who(person.token) is None:
             return
         else:

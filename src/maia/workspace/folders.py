@@ -47,8 +47,8 @@ class WorkFolders:
 
     async def checked(self, owner_id: str, folders: Sequence[Folder]) -> tuple[Folder, ...]:
         """The list as it may be kept. Raises `FolderRefused`, `ListRefused`."""
-        safety = await asyncio.to_thread(self._look)
-        mine = await self._mine(owner_id, safety, folders)
+        safety, named = await asyncio.to_thread(self._named, folders)
+        mine = await self._owned(owner_id, named)
         return await asyncio.to_thread(checked_list, folders, safety, mine)
 
     async def keep(self, conversation_id: str, folders: Sequence[Folder]) -> None:
@@ -76,8 +76,8 @@ class WorkFolders:
     async def room(self, row: ConversationRow) -> Room:
         """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341)."""
         kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
-        safety = await asyncio.to_thread(self._look)
-        mine = await self._mine(row.owner_id, safety, kept) | {row.id}
+        safety, named = await asyncio.to_thread(self._named, kept)
+        mine = await self._owned(row.owner_id, named - {row.id}) | {row.id}
         found = await asyncio.to_thread(working, kept, safety, mine)
         if not found.roots:
             found = await self._own_room(row.id, found, safety)
@@ -91,10 +91,16 @@ class WorkFolders:
         own = await asyncio.to_thread(working, [Folder(WORKSPACE, str(made))], safety, frozenset({conversation_id}))
         return replace(found, roots=own.roots)
 
-    async def _mine(self, owner_id: str, safety: Safety, folders: Iterable[Folder]) -> frozenset[str]:
-        """The conversations of that person whose workspaces the folders lead to (R-2.326)."""
-        named = await asyncio.to_thread(safety.named_conversations, [each.path for each in folders])
-        return await self._database.read(lambda c: owned_among(c, owner_id, named)) if named else frozenset()
+    def _named(self, folders: Iterable[Folder]) -> tuple[Safety, frozenset[str]]:
+        """What is protected now, and the conversations whose workspaces the folders lead to. Blocks."""
+        safety = self._look()
+        return safety, frozenset(safety.named_conversations([each.path for each in folders]))
+
+    async def _owned(self, owner_id: str, conversations: frozenset[str]) -> frozenset[str]:
+        """Those of them that are that person's (R-2.326)."""
+        if not conversations:
+            return frozenset()
+        return await self._database.read(lambda c: owned_among(c, owner_id, conversations))
 
     def _own_path(self, conversation_id: str) -> str:
         root: Path | None = self._workspaces.root

@@ -15,8 +15,8 @@ from maia.database.events import Logged, Stamped, append_events, events_after
 from maia.database.ids import now_ms
 from maia.workspace.feed import Feeds
 
-_GATHER = 0.1
-"""Seconds within which pieces of text become one event (decisions §7)."""
+_GATHER = 0.15
+"""Seconds within which pieces of text become one event (decisions §7): what a killed server may lose."""
 _PAGE = 500
 _FIRST_DELAY, _LONGEST_DELAY, _GIVE_UP_AFTER = 0.1, 2.0, 6
 
@@ -34,9 +34,17 @@ class Log:
         self._feeds = feeds
 
     def write(
-        self, conversation_id: str, turn: int, events: Sequence[Stamped], along: Along | None = None
+        self,
+        conversation_id: str,
+        turn: int,
+        events: Sequence[Stamped],
+        along: Along | None = None,
+        then: Callable[[Future[tuple[Logged, ...]]], None] | None = None,
     ) -> Future[tuple[Logged, ...]]:
-        """Write events, and `along` with them or not at all. Readers hear of them in the order of the log."""
+        """Write events, and `along` with them or not at all. Readers hear of them in the order of the log.
+
+        `then` is called on the loop with how it went, after readers were told.
+        """
         loop, feed = asyncio.get_running_loop(), self._feeds.of(conversation_id)
 
         def work(connection: Connection) -> tuple[Logged, ...]:
@@ -46,11 +54,17 @@ class Log:
             return logged
 
         def tell(done: Future[tuple[Logged, ...]]) -> None:
-            if done.exception() is None and not loop.is_closed():
-                loop.call_soon_threadsafe(feed.publish, done.result())
+            if done.exception() is None:
+                feed.publish(done.result())
+            if then is not None:
+                then(done)
+
+        def hand_over(done: Future[tuple[Logged, ...]]) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(tell, done)
 
         future = self._database.write_soon(work)
-        future.add_done_callback(tell)
+        future.add_done_callback(hand_over)
         return future
 
     async def follow(self, conversation_id: str, seq: int, patience: float) -> AsyncIterator[tuple[Logged, ...]]:
@@ -94,7 +108,7 @@ class TurnLog:
         self._loop = asyncio.get_running_loop()
 
     def take(self, event: Event, along: Along | None = None) -> None:
-        """Keep one event; pieces of text come out at most ten times a second, the first one at once."""
+        """Keep one event; pieces of text come out seven times a second at most, the first one at once."""
         if isinstance(event, _PIECES):
             self._gather(event)
             return
@@ -141,8 +155,7 @@ class TurnLog:
         size = next((n for n, (_, along) in enumerate(self._waiting, 1) if along is not None), len(self._waiting))
         batch, self._waiting = self._waiting[:size], self._waiting[size:]
         events = [stamped for stamped, _ in batch]
-        future = self._log.write(self._conversation, self._turn, events, batch[-1][1])
-        future.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._wrote, batch, done))
+        self._log.write(self._conversation, self._turn, events, batch[-1][1], lambda done: self._wrote(batch, done))
 
     def _wrote(self, batch: list[tuple[Stamped, Along | None]], done: Future[tuple[Logged, ...]]) -> None:
         if done.exception() is not None:

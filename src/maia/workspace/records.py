@@ -5,7 +5,7 @@ from maia.database.audit import Act
 from maia.database.cards import Card
 from maia.database.compositions import CompositionRow, SectionRow
 from maia.database.conversations import ConversationRow, Status
-from maia.database.events import Logged
+from maia.database.events import PROGRESS, Logged
 from maia.database.folders import FolderRow
 from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.messages import MessageRow
@@ -16,6 +16,7 @@ from maia.database.users import ROLES, Role, User
 from maia.folders.lists import Folder
 
 __all__ = [
+    "PROGRESS",
     "ROLES",
     "Act",
     "ApprovalRow",

@@ -13,7 +13,7 @@ from maia.core.types import Failure, Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
-from maia.database.events import events_of_turns
+from maia.database.events import events_after
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
@@ -54,6 +54,20 @@ class _Running:
     stuck: bool = False
 
 
+@dataclass(slots=True)
+class _Kept:
+    """What stays of a conversation between its turns: its tools, and its log as it was read up to `seq`.
+
+    `is_behind`: a turn was begun since, so that there is more in the log.
+    """
+
+    room: Room
+    bench: WorkBench
+    transcript: Transcript
+    seq: int = 0
+    is_behind: bool = False
+
+
 class Turns:
     """All turns of this server."""
 
@@ -75,7 +89,7 @@ class Turns:
         self._models = models
         self._routing = routing
         self._running: dict[str, _Running] = {}
-        self._benches: dict[str, tuple[Room, WorkBench]] = {}
+        self._kept: dict[str, _Kept] = {}
         self._closing = False
         self.queue = Queue(database, log)
 
@@ -147,7 +161,8 @@ class Turns:
         masked: bool,
     ) -> Begun:
         room = await self._folders.room(row)
-        bench = await self._bench(row, room)
+        kept = await self._keep(row, room)
+        bench = kept.bench
         way = await self._routing.way(row, bench, submission, override, masked=masked)
         known, chosen = self._models.catalogue, way.chosen
         bound = way.purse.around(await _opened(bench, chosen.pair))
@@ -158,7 +173,7 @@ class Turns:
             bench, inner, row.id, author_id, submission, masked=masked, is_auto=is_auto, heard=tape.mask
         )
         submission, bound = passed.submission, overheard(passed.bound, tape.outside)
-        transcript = await self._transcript(row, bench)
+        transcript = await self._transcript(row, kept)
         title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
 
         def store(connection: Connection) -> Begun:
@@ -170,6 +185,7 @@ class Turns:
                 conversations.set_title(connection, row.id, title, "message")
             return Begun(turn, answer)
 
+        kept.is_behind = True
         begun = await self._database.write(store)
         transcript.turn = begun.turn - 1
         turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
@@ -222,31 +238,31 @@ class Turns:
             del self._running[conversation_id]
         running.ended.set()
 
-    async def _bench(self, row: ConversationRow, room: Room) -> WorkBench:
+    async def _keep(self, row: ConversationRow, room: Room) -> _Kept:
         """The conversation's tools, kept between its turns, so that they remember what they have read.
 
-        In other folders they are others.
+        In other folders they are others, and know nothing yet.
         """
-        kept = self._benches.pop(row.id, None)
-        if kept is None or (kept[0].roots, kept[0].mine) != (room.roots, room.mine):
-            kept = room, await asyncio.to_thread(self._open_bench, room, row.lang)
-        self._benches[row.id] = kept
-        while len(self._benches) > _KEPT_BENCHES:
-            del self._benches[next(iter(self._benches))]
-        return kept[1]
+        kept = self._kept.pop(row.id, None)
+        if kept is None or (kept.room.roots, kept.room.mine) != (room.roots, room.mine):
+            bench = await asyncio.to_thread(self._open_bench, room, row.lang)
+            kept = _Kept(room, bench, Transcript(name=row.id))
+        self._kept[row.id] = kept
+        while len(self._kept) > _KEPT_BENCHES:
+            del self._kept[next(iter(self._kept))]
+        return kept
 
-    async def _transcript(self, row: ConversationRow, bench: WorkBench) -> Transcript:
+    async def _transcript(self, row: ConversationRow, kept: _Kept) -> Transcript:
         """The whole conversation as the model will read it: from our own log, whoever answered before (R-2.066)."""
-
-        def load(connection: Connection) -> Transcript:
-            transcript = Transcript(name=row.id)
-            for logged in events_of_turns(connection, row.id, 0, row.last_turn):
-                transcript.apply(logged.event)
-                for path, digest in known_files(logged.event):
-                    bench.seen(row.id, path, digest)
-            return transcript
-
-        return await self._database.read(load)
+        if kept.is_behind or row.last_seq > kept.seq:
+            kept.is_behind = False
+            logged = await self._database.read(lambda c: events_after(c, row.id, kept.seq, None))
+            for each in logged:
+                kept.transcript.apply(each.event)
+                kept.seq = each.seq
+                for path, digest in known_files(each.event):
+                    kept.bench.seen(row.id, path, digest)
+        return kept.transcript.branch()
 
 
 def _cancel(running: _Running) -> None:
