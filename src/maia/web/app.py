@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
+from maia.web import bar, failures, folders, history, pages, people, providers
 from maia.web import context as context_page
-from maia.web import failures, folders, history, pages, people, providers
 from maia.web.api import (
     account,
     approvals,
@@ -84,6 +84,7 @@ def make_app(desk: Desk) -> ASGIApp:
         app.include_router(router, prefix=API, dependencies=[*private, Depends(may_write)])
     for router in (
         pages.router,
+        bar.router,
         history.router,
         folders.router,
         context_page.router,
