@@ -57,8 +57,8 @@ class WorkFolders:
     async def looked(self, row: ConversationRow) -> tuple[Kept, ...]:
         """The list of a conversation, each folder looked at now (R-2.339)."""
         rows = await self.of(row.id)
-        safety = await asyncio.to_thread(self._look)
-        mine = await self._mine(row.owner_id, safety, [Folder(each.name, each.path) for each in rows]) | {row.id}
+        safety, named = await asyncio.to_thread(self._named, [Folder(each.name, each.path) for each in rows])
+        mine = await self._owned(row.owner_id, named - {row.id}) | {row.id}
 
         def look() -> tuple[Kept, ...]:
             seen = [safety.look(each.path, mine) for each in rows]
