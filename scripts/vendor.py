@@ -31,7 +31,10 @@ class Package:
 
 
 # htmx and its extension are one file: as two deferred scripts the stream opened on two of three loads only.
-PACKAGES = (Package("htmx.org", "4.0.1", "0BSD", ("dist/htmx.min.js", "dist/ext/hx-sse.min.js"), "htmx-bundle.js"),)
+PACKAGES = (
+    Package("htmx.org", "4.0.1", "0BSD", ("dist/htmx.min.js", "dist/ext/hx-sse.min.js"), "htmx-bundle.js"),
+    Package("sortablejs", "1.15.7", "MIT", ("Sortable.min.js",), "sortable.js"),
+)
 
 
 def main() -> None:

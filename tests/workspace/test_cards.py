@@ -11,6 +11,7 @@ from maia.core.types import Submission
 from maia.database import history, users
 from maia.database.database import Database
 from maia.database.search import words_of
+from maia.workspace import board
 from maia.workspace.cards import excerpt_of
 from maia.workspace.changing import Asked
 from maia.workspace.fields import Colleague, checked_due
@@ -187,40 +188,13 @@ def test_a_stage_hands_its_cards_to_its_agent(database_url: str, tmp_path: Path)
         _, _, stages = await workspace.planning.all()
         await workspace.planning.change("stages", stages[1].id, {"agent": "basile"})
         row = await workspace.create(user, "", "en")
-        await workspace.cards.move(user, row, {"stageId": stages[1].id}, None)
+        await workspace.cards.move(user, row, {"stageId": stages[1].id})
         assert (await workspace.conversation(user, row.id)).agent == "basile"
 
     story(database_url, tmp_path, tell)
 
 
 # The board -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_card_moves_to_where_it_was_put(database_url: str, tmp_path: Path) -> None:
-    async def tell(workspace: Workspace, user: User) -> None:
-        _, _, (todo, doing, _) = await workspace.planning.all()
-        a, b, c = [await workspace.create(user, name, "en") for name in "abc"]
-
-        async def columns() -> dict[str, str]:
-            board = await workspace.cards.board(user)
-            found: dict[str, str] = {}
-            for card in board.cards:
-                name = "todo" if card.stage_id == todo.id else "doing"
-                found[name] = found.get(name, "") + card.title
-            return found
-
-        for row in (a, b, c):
-            await workspace.cards.move(user, row, {"stageId": doing.id}, None)
-        assert await columns() == {"doing": "abc"}
-        await workspace.cards.move(user, c, {}, a.id)
-        assert await columns() == {"doing": "cab"}
-        await workspace.cards.move(user, a, {"stageId": todo.id}, None)
-        await workspace.cards.move(user, b, {"stageId": todo.id}, a.id)
-        assert await columns() == {"todo": "ba", "doing": "c"}
-        await workspace.cards.change(user, a, {"pinned": True})
-        assert await columns() == {"todo": "ab", "doing": "c"}, "what is pinned stands first"
-
-    story(database_url, tmp_path, tell)
 
 
 def test_a_card_tells_what_its_answers_came_to(database_url: str, tmp_path: Path) -> None:
@@ -233,18 +207,7 @@ def test_a_card_tells_what_its_answers_came_to(database_url: str, tmp_path: Path
         card = await workspace.cards.card(user, row)
         assert (card.cost_usd, card.has_unknown_cost, card.outcome, card.turns) == (None, True, "finished", 1)
         assert (card.labels, card.owners) == (("a", "b"), ((user.id, "Léa"),))
-        assert list((await workspace.cards.board(user)).labels) == ["a", "b"]
-
-    story(database_url, tmp_path, tell)
-
-
-def test_a_board_of_a_project_has_its_cards_only(database_url: str, tmp_path: Path) -> None:
-    async def tell(workspace: Workspace, user: User) -> None:
-        project = await workspace.planning.add("projects", {"name": "Invoicing"})
-        inside = await workspace.create(user, "in", "en", fields={"projectId": project})
-        await workspace.create(user, "out", "en")
-        board = await workspace.cards.board(user, project)
-        assert [(card.id, card.project) for card in board.cards] == [(inside.id, "Invoicing")]
+        assert list((await workspace.boards.board(user, board.Asked())).labels) == ["a", "b"]
 
     story(database_url, tmp_path, tell)
 
@@ -255,7 +218,7 @@ def test_what_was_deleted_is_nowhere_and_comes_back(database_url: str, tmp_path:
         await workspace.cards.delete(user, row)
         with pytest.raises(NotYours):
             await workspace.conversation(user, row.id)
-        assert (await workspace.cards.board(user)).cards == []
+        assert (await workspace.boards.board(user, board.Asked())).lanes == []
         assert await workspace.cards.search(user, "gone") == []
         assert await workspace.conversations(user, 10) == []
         database: Database = workspace._database  # pyright: ignore[reportPrivateUsage] - no door makes people yet

@@ -10,14 +10,15 @@ from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from maia.database.conversations import Status
 from maia.database.ids import now_ms
-from maia.database.tables import CONVERSATION_OWNERS, CONVERSATIONS, LABELS, MESSAGES, PROJECTS, STAGES, USERS
+from maia.database.tables import CONVERSATION_OWNERS, CONVERSATIONS, EVENTS, LABELS, MESSAGES, PROJECTS, STAGES, USERS
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
     """A conversation as the board and Home show it. Costs are sums in US dollars; None where nobody knows any.
 
-    `outcome` is that of its last answer, `has_unknown_cost` tells that an answer is not in the sum.
+    `outcome` is that of its last answer, `has_unknown_cost` tells that an answer is not in the sum, `moved_at` is when
+    something last happened in a running one.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Card:
     is_pinned: bool
     context_tokens: int | None
     context_window: int | None
+    context_source: str | None
     turns: int
     created_at: int
     updated_at: int
@@ -42,6 +44,7 @@ class Card:
     has_unknown_cost: bool = False
     labels: tuple[str, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()
+    moved_at: int | None = None
 
 
 _C = CONVERSATIONS.c
@@ -59,40 +62,36 @@ _COLUMNS = (
     _C.is_pinned,
     _C.context_tokens,
     _C.context_window,
+    _C.context_source,
     _C.last_turn,
     _C.created_at,
     _C.updated_at,
 )
-MOST_CARDS = 500
 
 
-def _cards(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Card]:
-    found = [Card(*row) for row in connection.execute(query)]
-    return _with_more(connection, found) if found else []
-
-
-def _base(owner_id: str) -> Select[*tuple[Any, ...]]:
+def cards_query(owner_id: str) -> Select[*tuple[Any, ...]]:
+    """The statement that `read_cards` takes: all cards of somebody that were not deleted, in no order."""
     joined = CONVERSATIONS.outerjoin(PROJECTS).outerjoin(STAGES, _C.stage_id == STAGES.c.id)
     return select(*_COLUMNS).select_from(joined).where(_C.owner_id == owner_id, _C.deleted_at.is_(None))
 
 
-def cards_of(connection: Connection, owner_id: str, project_id: str | None, limit: int = MOST_CARDS) -> Sequence[Card]:
-    """Somebody's cards of all projects, or of one, as they stand in their columns: pinned, then by rank, then new."""
-    query = _base(owner_id)
-    if project_id is not None:
-        query = query.where(_C.project_id == project_id)
-    return _cards(connection, query.order_by(_C.is_pinned.desc(), _C.rank, _C.updated_at.desc(), _C.id).limit(limit))
+def read_cards(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Card]:
+    """The cards of such a statement, without what `completed` adds."""
+    return [Card(*row) for row in connection.execute(query)]
 
 
 def card_of(connection: Connection, conversation_id: str, owner_id: str) -> Card | None:
     """One card, None for another person's and for none."""
-    found = _cards(connection, _base(owner_id).where(_C.id == conversation_id))
+    found = completed(connection, read_cards(connection, cards_query(owner_id).where(_C.id == conversation_id)))
     return found[0] if found else None
 
 
-def _with_more(connection: Connection, cards: Sequence[Card]) -> list[Card]:
-    """Sums of their answers, labels and owners: three queries, however many cards there are."""
+def completed(connection: Connection, cards: Sequence[Card]) -> list[Card]:
+    """With the sums of their answers, labels and owners: a few queries, however many cards there are."""
+    if not cards:
+        return []
     ids = [card.id for card in cards]
+    moved = _moved(connection, [card.id for card in cards if card.status == "running"])
     sums = {row[0]: row for row in connection.execute(_sums(ids))}
     labels = _grouped(connection.execute(_labels(ids)))
     owners = _grouped(connection.execute(_owners(ids)))
@@ -102,9 +101,19 @@ def _with_more(connection: Connection, cards: Sequence[Card]) -> list[Card]:
             **_money(sums.get(card.id)),
             labels=tuple(label for (label,) in labels.get(card.id, ())),
             owners=tuple((user, name) for user, name in owners.get(card.id, ())),
+            moved_at=moved.get(card.id),
         )
         for card in cards
     ]
+
+
+def _moved(connection: Connection, running: Sequence[str]) -> Mapping[str, int]:
+    """When the last event of each of these came."""
+    if not running:
+        return {}
+    last = (EVENTS.c.conversation_id == _C.id) & (EVENTS.c.seq == _C.last_seq)
+    query = select(_C.id, EVENTS.c.at).select_from(CONVERSATIONS.join(EVENTS, last)).where(_C.id.in_(running))
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _sums(ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -179,18 +188,10 @@ def set_owners(connection: Connection, conversation_id: str, users: Iterable[str
         connection.execute(owners.insert().values(conversation_id=conversation_id, user_id=user))
 
 
-def order_column(connection: Connection, owner_id: str, column: Sequence[str]) -> None:
-    """The cards of a column stand in this order from now on; only that person's are touched."""
-    for rank, card in enumerate(column, 1):
-        connection.execute(update(CONVERSATIONS).where(_C.id == card, _C.owner_id == owner_id).values(rank=rank))
-
-
-def column_of(connection: Connection, owner_id: str, stage_id: str | None) -> list[str]:
-    """The cards of a stage as they stand."""
-    mine = select(_C.id).where(
-        _C.owner_id == owner_id, _C.deleted_at.is_(None), _C.stage_id.is_not_distinct_from(stage_id)
-    )
-    return list(connection.execute(mine.order_by(_C.rank, _C.updated_at.desc(), _C.id)).scalars())
+def people(connection: Connection) -> Sequence[tuple[str, str]]:
+    """Everybody who may answer for a conversation, by name."""
+    query = select(USERS.c.id, USERS.c.name).where(USERS.c.archived_at.is_(None)).order_by(USERS.c.name, USERS.c.id)
+    return [(row[0], row[1]) for row in connection.execute(query)]
 
 
 def labels_in_use(connection: Connection, owner_id: str) -> Sequence[str]:

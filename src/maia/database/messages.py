@@ -105,7 +105,9 @@ def close_answer(connection: Connection, conversation_id: str, turn: int, ending
     return cast(str, row.id)
 
 
-def messages_of(connection: Connection, conversation_id: str, limit: int, before_turn: int | None) -> list[MessageRow]:
+def messages_of(
+    connection: Connection, conversation_id: str, limit: int | None, before_turn: int | None = None
+) -> list[MessageRow]:
     """The last messages of a conversation, oldest first; only those of turns before `before_turn`, if it is given."""
     query = select(*_COLUMNS).where(_M.conversation_id == conversation_id)
     if before_turn is not None:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, text
+from sqlalchemy import ColumnElement, Connection, literal_column, text
 
 _LONGEST_WORD, _LONGEST_TEXT, _MOST_ASKED = 60, 200_000, 12
 _IDEOGRAPH = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
@@ -98,6 +98,19 @@ def matching(connection: Connection, owner_id: str, words: Sequence[str], limit:
         {"w": _for_file(words) if on_file else _for_server(words), "o": owner_id, "n": limit},
     )
     return [(conversation, message) for conversation, message in found]
+
+
+def holding(connection: Connection, words: Sequence[str], *, titles_only: bool) -> ColumnElement[bool]:
+    """A condition on a row of `conversations`: its title, or unless `titles_only` a message, has all these words."""
+    on_file = connection.dialect.name == "sqlite"
+    found = (
+        "SELECT s.conversation_id FROM search_places s JOIN search_words w ON w.rowid = s.id WHERE w.words MATCH :w"
+        if on_file
+        else "SELECT s.conversation_id FROM search_places s WHERE s.words @@ cast(:w AS tsquery)"
+    )
+    found += " AND s.message_id = ''" if titles_only else ""
+    given = text(found).bindparams(w=_for_file(words) if on_file else _for_server(words))
+    return literal_column("conversations.id").in_(given)
 
 
 def _for_file(words: Iterable[str]) -> str:

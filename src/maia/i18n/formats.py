@@ -13,6 +13,40 @@ _MONTHS = {
     "fr": ("janv.", "févr.", "mars", "avril", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."),
     "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
 }
+_LONG_MONTHS = {
+    "fr": (
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ),
+    "en": (
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ),
+}
+_WEEKDAYS = {
+    "fr": ("Lundi", "Mardi", "Mercredi", "Jeudi", "Vendredi", "Samedi", "Dimanche"),
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+}
 _UNITS = {"fr": ("o", "ko", "Mo", "Go"), "en": ("B", "kB", "MB", "GB")}
 _NBSP = "\u00a0"
 
@@ -50,3 +84,15 @@ def day(value: date, lang: str, today: date) -> str:
     """`27 nov.` or `27 Nov`, with the year when it is not this one."""
     text = f"{value.day}{_NBSP}{_MONTHS[lang][value.month - 1]}"
     return text if value.year == today.year else f"{text}{_NBSP}{value.year}"
+
+
+def month(value: date, lang: str) -> str:
+    """`novembre` or `November`."""
+    return _LONG_MONTHS[lang][value.month - 1]
+
+
+def long_day(value: date, lang: str) -> str:
+    """`Lundi 30 novembre`, `Mardi 1er décembre`, or `Monday, 30 November`: a heading, without the year."""
+    number_ = "1er" if lang == "fr" and value.day == 1 else str(value.day)
+    comma = "" if lang == "fr" else ","
+    return f"{_WEEKDAYS[lang][value.weekday()]}{comma} {number_} {month(value, lang)}"

@@ -10,8 +10,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import bar, failures, folders, history, pages, people, providers
+from maia.web import board as board_page
 from maia.web import context as context_page
+from maia.web import failures, folders, history, home, pages, people, providers, records
 from maia.web.api import (
     account,
     approvals,
@@ -83,10 +84,12 @@ def make_app(desk: Desk) -> ASGIApp:
     ):
         app.include_router(router, prefix=API, dependencies=[*private, Depends(may_write)])
     for router in (
+        home.router,
+        board_page.router,
         pages.router,
-        bar.router,
         history.router,
         folders.router,
+        records.router,
         context_page.router,
         approvals_page.router,
         providers.router,

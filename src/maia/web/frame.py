@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import HTMLResponse, Response
@@ -31,3 +32,9 @@ async def page_of(desk: Desk, person: Person, template: str, here: str, **values
     shared = {"person": person, "look": look, "nav": nav, "counts": counts, "recent": recent, "here": here}
     html = reader_of(desk, person).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)
+
+
+async def recent_part(desk: Desk, person: Person, here: str) -> Mapping[str, str]:
+    """The recent conversations of the navigation, for a page that follows them."""
+    rows = await desk.workspace.conversations(person.user, RECENT)
+    return {"nav-recent": reader_of(desk, person).pieces("recent.html").recent(rows, here)}

@@ -20,6 +20,7 @@ class Entry:
 
 NAV: Final = (
     Entry("web.nav.home", "home", "/"),
+    Entry("board.title", "stage", "/board"),
     Entry("approvals.nav", "hand", "/approvals"),
     Entry("provider.title", "plug", "/providers"),
     Entry("people.title", "user", "/users", "users"),

@@ -20,7 +20,7 @@ from maia.workspace.records import ApprovalRow, ApprovalStatus, CompositionRow, 
 
 Filled: TypeAlias = ContextMeasured | CompositionRow
 """How full a window is, from a stream or from a record."""
-_PERCENT: Final[Mapping[str, str]] = {"fr": "\u202f%", "en": "%"}
+PERCENT: Final[Mapping[str, str]] = {"fr": "\u202f%", "en": "%"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ PRIORITIES: Final[Mapping[str, Sign]] = {
     "high": Sign("flag", "warning", "priority.high"),
     "urgent": Sign("flag", "danger", "priority.urgent"),
 }
+PRESSING_FIRST: Final = tuple(PRIORITIES)[::-1]
 
 OUTCOMES: Final[Mapping[Outcome, Sign | None]] = {
     "finished": None,
@@ -170,8 +171,7 @@ class Speaker:
         """The tone of how full a window is; none where nobody knows the window."""
         if not measured.window:
             return "muted"
-        part = measured.tokens / measured.window
-        return next((tone for below, tone in _FULL if part < below), "danger")
+        return tone_of_fill(measured.tokens / measured.window)
 
     def measured(self, measured: Filled) -> str:
         """Who says so (R-2.094, R-2.096)."""
@@ -183,7 +183,7 @@ class Speaker:
         used = about + self._thousands(measured.tokens, 1)
         if not measured.window:
             return f"{used} · {self.measured(measured)}"
-        share = f"{about}{self.count(round(100 * measured.tokens / measured.window))}{_PERCENT[self.lang]}"
+        share = f"{about}{self.count(round(100 * measured.tokens / measured.window))}{PERCENT[self.lang]}"
         return f"{used} / {self._thousands(measured.window, 0)} · {share} · {self.measured(measured)}"
 
     def _thousands(self, value: int, decimals: int) -> str:
@@ -263,6 +263,11 @@ class Speaker:
             _details(failure),
             kept=has_text,
         )
+
+
+def tone_of_fill(part: float) -> str:
+    """The tone of a window of which that part is filled."""
+    return next((tone for below, tone in _FULL if part < below), "danger")
 
 
 def _source(measured: Filled) -> str:

@@ -11,14 +11,13 @@ from sqlalchemy import Connection
 
 from maia.core.events import RecordChanged, RecordPart
 from maia.core.types import JsonObject
-from maia.database import cards, conversations, history, messages, projects, search
+from maia.database import board, cards, conversations, history, messages, projects, search
 from maia.database.cards import Card
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Stamped
 from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.ids import new_id, now_ms
-from maia.database.projects import Project, ProjectType, Stage
 from maia.database.users import User
 from maia.workspace.fields import (
     Colleague,
@@ -29,6 +28,7 @@ from maia.workspace.fields import (
     wanted,
 )
 from maia.workspace.log import Along, Log
+from maia.workspace.news import News
 from maia.workspace.problems import NotYours, Unusable
 
 MOST_FOUND = 50
@@ -42,17 +42,6 @@ _TRACKED: Mapping[str, Tracked] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
-    """Everything that a board is drawn from."""
-
-    cards: Sequence[Card]
-    stages: Sequence[Stage]
-    projects: Sequence[Project]
-    types: Sequence[ProjectType]
-    labels: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """A conversation that was searched for; `excerpt` is of the message with the words, empty for the title."""
 
@@ -60,13 +49,22 @@ class Found:
     excerpt: str
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """In front of the card `beside`, or behind it; without one the last of its stage, or the first with `is_after`."""
+
+    beside: str | None = None
+    is_after: bool = False
+
+
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, database: Database, log: Log, colleagues: Colleagues) -> None:
+    def __init__(self, database: Database, log: Log, colleagues: Colleagues, news: News) -> None:
         self._database = database
         self._log = log
         self._colleagues = colleagues
+        self._news = news
 
     async def colleagues(self) -> Sequence[Colleague]:
         """The agents that people talk to (R-2.008)."""
@@ -74,19 +72,9 @@ class Cards:
 
     # Reading
 
-    async def board(self, user: User, project_id: str | None = None) -> Board:
-        """All cards of a person, or those of a project; other values for what stands around them."""
-
-        def find(connection: Connection) -> Board:
-            return Board(
-                cards.cards_of(connection, user.id, project_id),
-                projects.stages(connection),
-                projects.projects(connection),
-                projects.project_types(connection),
-                cards.labels_in_use(connection, user.id),
-            )
-
-        return await self._database.read(find)
+    async def people(self) -> Sequence[tuple[str, str]]:
+        """Who may answer for a conversation: (id, name)."""
+        return await self._database.read(cards.people)
 
     async def card(self, user: User, row: ConversationRow) -> Card:
         """One card. Raises `NotYours` when it was deleted meanwhile."""
@@ -138,6 +126,8 @@ class Cards:
             if is_new and "priority" not in own and own.get("project_id"):
                 own["priority"] = _first_priority(connection, own["project_id"])
             changes = _changes(connection, row, own)
+            if any(field == "stage" for field, *_ in changes):
+                own["rank"] = 0  # a place in one stage says nothing in another: it stands among the new ones
             cards.set_fields(connection, row.id, own, is_news=bool(changes) or "agent" in own)
             if labels is not None:
                 cards.set_labels(connection, row.id, labels)
@@ -148,24 +138,22 @@ class Cards:
 
         return work
 
-    async def move(self, user: User, row: ConversationRow, asked: JsonObject, before: str | None) -> None:
-        """To another column, and there in front of the card `before`, or at its end. Raises as `change`."""
-        await self.change(user, row, asked)
+    async def move(self, user: User, row: ConversationRow, asked: JsonObject, place: Place = Place()) -> None:
+        """Set fields as `change` does, and put the card into its place of the stage, all or none."""
+        work = await self.prepared(user, asked, is_new=False)
 
-        def work(connection: Connection) -> None:
-            now = conversations.conversation_of(connection, row.id, user.id)
-            if now is not None:
-                column = [each for each in cards.column_of(connection, user.id, now.stage_id) if each != row.id]
-                place = column.index(before) if before in column else len(column)
-                cards.order_column(connection, user.id, [*column[:place], row.id, *column[place:]])
+        def move(connection: Connection) -> None:
+            work(connection, row.id)
+            board.put(connection, user.id, row.id, place.beside, is_after=place.is_after)
 
-        await self._database.write(work)
+        await self._write(row, ("fields", "history"), move)
 
     async def delete(self, user: User, row: ConversationRow) -> None:
         """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written."""
         if row.status == "running":
             raise Unusable("card.delete_running")
         await self._database.write(lambda c: cards.set_deleted(c, row.id, user.id, deleted=True))
+        self._news.tell(row.id)
 
     async def restore(self, user: User, conversation_id: str) -> ConversationRow:
         """What was deleted is back. Raises `NotYours` where nothing of theirs was."""
@@ -173,6 +161,7 @@ class Cards:
         row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
         if row is None:
             raise NotYours("workspace.not_found")
+        self._news.tell(row.id)
         return row
 
     async def _write(self, row: ConversationRow, parts: tuple[RecordPart, ...], along: Along) -> None:

@@ -9,11 +9,24 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection
 
-from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
+from maia.core.events import (
+    CallDecided,
+    CallQueued,
+    Event,
+    ReasoningDelta,
+    RecordChanged,
+    SessionRenamed,
+    TextDelta,
+    ToolCallDrafted,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+)
 from maia.database.database import Database
 from maia.database.events import Logged, Stamped, append_events, events_after
 from maia.database.ids import now_ms
 from maia.workspace.feed import Feeds
+from maia.workspace.news import News
 
 _GATHER = 0.15
 """Seconds within which pieces of text become one event (decisions §7): what a killed server may lose."""
@@ -23,15 +36,18 @@ _FIRST_DELAY, _LONGEST_DELAY, _GIVE_UP_AFTER = 0.1, 2.0, 6
 Along = Callable[[Connection], None]
 """What is written in the same transaction as an event."""
 Piece: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | ToolOutput
+_NEWS = (TurnStarted, TurnEnded, CallQueued, CallDecided, SessionRenamed, RecordChanged)
+"""What is seen from outside a conversation: on the board, on Home, in lists."""
 _PIECES = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
 
 
 class Log:
     """Writes and reads the logs of all conversations."""
 
-    def __init__(self, database: Database, feeds: Feeds) -> None:
+    def __init__(self, database: Database, feeds: Feeds, news: News) -> None:
         self._database = database
         self._feeds = feeds
+        self._news = news
 
     def write(
         self,
@@ -56,6 +72,8 @@ class Log:
         def tell(done: Future[tuple[Logged, ...]]) -> None:
             if done.exception() is None:
                 feed.publish(done.result())
+                if any(isinstance(each.event, _NEWS) for each in events):
+                    self._news.tell(conversation_id)
             if then is not None:
                 then(done)
 

@@ -13,6 +13,7 @@ from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.projects import Project, ProjectType, Stage
 from maia.database.tables import PROJECT_TYPES, PROJECTS, STAGES
+from maia.workspace.news import News
 from maia.workspace.problems import NotThere, Unusable
 
 Kind: TypeAlias = Literal["projects", "types", "stages"]
@@ -25,8 +26,9 @@ _NOT_MADE = "stages"
 class Planning:
     """Projects, types and stages; the same for all people of this installation."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, news: News) -> None:
         self._database = database
+        self._news = news
 
     async def begin(self, names: Sequence[str]) -> None:
         """On a new installation: stages of these names, the last one closed."""
@@ -55,13 +57,16 @@ class Planning:
     async def add(self, kind: Kind, values: Mapping[str, Any]) -> str:
         """A new one; its id. Raises `Unusable` for a name that cannot be, or a type that there is not."""
         clean = _checked(values)
-        return await self._database.write(lambda c: projects.add(c, _TABLES[kind], _known(c, clean)))
+        made = await self._database.write(lambda c: projects.add(c, _TABLES[kind], _known(c, clean)))
+        self._news.tell()
+        return made
 
     async def change(self, kind: Kind, row_id: str, values: Mapping[str, Any]) -> None:
         """Other values. Raises `NotThere`, `Unusable`."""
         clean = _checked(values)
         if not await self._database.write(lambda c: projects.change(c, _TABLES[kind], row_id, _known(c, clean))):
             raise NotThere("planning.not_found")
+        self._news.tell()
 
     async def remove(self, kind: Kind, row_id: str) -> None:
         """Take it away. Conversations stay: they keep an archived project, and have no stage any more."""
@@ -73,10 +78,12 @@ class Planning:
 
         if not await self._database.write(work):
             raise NotThere("planning.not_found")
+        self._news.tell()
 
     async def order(self, kind: Literal["types", "stages"], ids: Sequence[str]) -> None:
         """In this order from now on."""
         await self._database.write(lambda c: projects.put_in_order(c, _TABLES[kind], ids))
+        self._news.tell()
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:

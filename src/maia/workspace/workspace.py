@@ -24,6 +24,7 @@ from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
+from maia.workspace.board import Boards
 from maia.workspace.budgets import Budgets
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
@@ -33,6 +34,7 @@ from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
+from maia.workspace.news import News
 from maia.workspace.people import People
 from maia.workspace.planning import Planning
 from maia.workspace.privacy import MaskerOf, Privacy
@@ -88,22 +90,24 @@ class Workspace:
         """
         self._database = Database(url)
         self._feeds = Feeds()
-        self._log = Log(self._database, self._feeds)
+        self._news = News()
+        self._log = Log(self._database, self._feeds, self._news)
         self.models = Shelf(self._database, supply, started_with)
-        self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
+        self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
         self._turns = Turns(
-            self._database, self._log, self.work_folders, open_bench, self.models, self.privacy, self.routing
+            self._database, self._log, self._folders, open_bench, self.models, self.privacy, self.routing
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
-        self.cards = Cards(self._database, self._log, colleagues)
-        self.planning = Planning(self._database)
-        self.changing = Changing(self._log, self.work_folders, self.models, self.cards)
+        self.cards = Cards(self._database, self._log, colleagues, self._news)
+        self.planning = Planning(self._database, self._news)
+        self.boards = Boards(self._database, self._news)
+        self.changing = Changing(self._log, self._folders, self.models, self.cards)
 
     # Life
 
@@ -123,6 +127,7 @@ class Workspace:
     def let_go(self) -> None:
         """Streams end, so that the door can close."""
         self._feeds.close()
+        self._news.close()
 
     async def close(self) -> None:
         """End all turns, write the rest, close the database."""
@@ -152,7 +157,7 @@ class Workspace:
         or a value that cannot be, `FolderRefused` and `ListRefused`, `Unfit`: then none is made (R-2.336).
         """
         title = checked_title(title) if title.strip() else ""
-        checked = await self.work_folders.checked(user.id, folders)
+        checked = await self._folders.checked(user.id, folders)
         pin, effort = first_pin(start or Change(), await self.models.known())
         change = await self.cards.prepared(user, fields) if fields else None
 
@@ -164,14 +169,15 @@ class Workspace:
 
         made = await self._database.write(make)
         if checked:
-            await self.work_folders.keep(made, checked)
+            await self._folders.keep(made, checked)
         else:
-            await self.work_folders.settle(made)
+            await self._folders.settle(made)
+        self._news.tell(made)
         return await self.conversation(user, made)
 
     async def folders(self, row: ConversationRow) -> tuple[FolderRow, ...]:
         """The folders of a conversation, the primary one first."""
-        return await self.work_folders.of(row.id)
+        return await self._folders.of(row.id)
 
     async def answering(self, row: ConversationRow) -> Answering:
         """Who answers the next message of a conversation, and how deep (R-2.077)."""
@@ -200,6 +206,10 @@ class Workspace:
     async def messages(self, row: ConversationRow, limit: int, before_turn: int | None = None) -> list[MessageRow]:
         """The last messages, oldest first."""
         return await self._database.read(lambda c: messages.messages_of(c, row.id, limit, before_turn))
+
+    async def whole(self, row: ConversationRow) -> list[MessageRow]:
+        """All messages, oldest first."""
+        return await self._database.read(lambda c: messages.messages_of(c, row.id, None))
 
     async def submit(
         self,

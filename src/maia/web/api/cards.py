@@ -8,9 +8,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from maia.core.types import JsonObject
+from maia.web.api.boardquery import BoardQuery
 from maia.web.api.cardshapes import Moved, NewNote, card_json, entry_json
-from maia.web.api.shapes import conversation_json
+from maia.web.api.shapes import conversation_json, message_json
 from maia.web.auth import AtDesk, Owned, SignedIn
+from maia.web.export import MEDIA_TYPES, as_json, as_markdown, file_header
 
 router = APIRouter(tags=["records"])
 _ENTRIES = 100
@@ -18,8 +20,8 @@ _ENTRIES = 100
 
 @router.post("/conversations/{conversation_id}/move")
 async def move_card(desk: AtDesk, person: SignedIn, row: Owned, body: Moved) -> JsonObject:
-    """To another column; there in front of the card `before`, else at its end."""
-    await desk.workspace.cards.move(person.user, row, body.asked(), body.before)
+    """To another column; there in front of the card `before`, behind the card `after`, `first`, or at its end."""
+    await desk.workspace.cards.move(person.user, row, body.asked(), body.place)
     return card_json(await desk.workspace.cards.card(person.user, row))
 
 
@@ -65,12 +67,29 @@ async def search(
 
 
 @router.get("/board")
-async def read_board(
-    desk: AtDesk, person: SignedIn, project: Annotated[str | None, Query(max_length=60)] = None
-) -> JsonObject:
-    """All cards, or those of a project, in the order of their columns."""
-    board = await desk.workspace.cards.board(person.user, project)
-    return {"cards": [card_json(card) for card in board.cards], "labels": list(board.labels)}
+async def read_board(desk: AtDesk, person: SignedIn, query: Annotated[BoardQuery, Query()]) -> JsonObject:
+    """Cards in the order of their lanes: of each the first `limit`, and how many it has."""
+    board = await desk.workspace.boards.board(person.user, query.asked)
+    return {
+        "lanes": [{"key": lane.key, "count": lane.count} for lane in board.lanes],
+        "cards": [card_json(card) for lane in board.lanes for card in lane.cards],
+        "labels": list(board.labels),
+    }
+
+
+@router.get("/conversations/{conversation_id}/export")
+async def export_conversation(
+    desk: AtDesk, person: SignedIn, row: Owned, kind: Annotated[Literal["md", "json"], Query(alias="format")] = "md"
+) -> Response:
+    """The whole conversation as a file: to be read, or for other programs."""
+    card = await desk.workspace.cards.card(person.user, row)
+    messages = await desk.workspace.whole(row)
+    if kind == "json":
+        body = as_json({**card_json(card), "messages": [message_json(each) for each in messages]})
+    else:
+        body = as_markdown(card, messages, person.user.name, person.say)
+    headers = {"content-disposition": file_header(row.title or row.id, kind)}
+    return Response(body, media_type=MEDIA_TYPES[kind], headers=headers)
 
 
 @router.get("/colleagues")

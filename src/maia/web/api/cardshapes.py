@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.clock import moment
+from maia.workspace.cards import Place
 from maia.workspace.fields import LONGEST_NOTE
 from maia.workspace.planning import LONGEST_NAME
 from maia.workspace.records import Card, Entry, Project, ProjectType, Stage
@@ -41,7 +42,15 @@ class CardFields(Body):
 
 
 class Moved(CardFields):
+    """Where to, and the card there that it stands in front of or behind; `first` puts it above all others."""
+
     before: Id | None = None
+    after: Id | None = None
+    first: bool = False
+
+    @property
+    def place(self) -> Place:
+        return Place(self.after or self.before, is_after=bool(self.after) or (self.first and not self.before))
 
 
 class NewNote(Body):
@@ -91,6 +100,8 @@ def card_json(card: Card) -> JsonObject:
         "agent": card.agent,
         "dueOn": card.due_on,
         "pinned": card.is_pinned,
+        "contextTokens": card.context_tokens,
+        "contextWindow": card.context_window,
         "labels": list(card.labels),
         "owners": [{"id": user, "name": name} for user, name in card.owners],
         "costUsd": card.cost_usd,

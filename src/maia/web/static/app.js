@@ -18,6 +18,8 @@ async function ask(method, url, body) {
 }
 globalThis.maia = { ask, refuse };
 
+globalThis.maia = { ask };
+
 // The reader's zone, so that the server writes their hours.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && !document.cookie.includes(`maia-zone=${zone}`)) {
@@ -52,7 +54,7 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     sending = true;
     refusal.replaceChildren();
     if (box.value === content) box.value = "";
-    const id = (begun ??= await made(refusal));
+    const id = (begun ??= await made(refusal, form));
     const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content, privacy }));
     sending = false;
     if (sent && sent.ok) {
@@ -96,8 +98,11 @@ function choose(place, answer, ways) {
   place.querySelector("button").focus();
 }
 
-async function made(refusal) {
-  const answer = await ask("POST", "/api/v1/conversations", {});
+/** Begin a conversation with what was chosen beside its first message. */
+async function made(refusal, form) {
+  const chosen = [...form.querySelectorAll("select[name]")].filter((each) => each.value);
+  const fields = Object.fromEntries(chosen.map((each) => [each.name, each.value]));
+  const answer = await ask("POST", "/api/v1/conversations", fields);
   if (!answer.ok) refuse(refusal, answer);
   return answer.ok ? answer.data.id : null;
 }
@@ -140,7 +145,7 @@ document.addEventListener("click", async (event) => {
 
 /** Approve or refuse a call; the card in a conversation changes by the stream, the page of approvals is read again. */
 async function decide(button) {
-  const place = button.closest(".card, #request");
+  const place = button.closest(".card, #request, .item");
   const buttons = place.querySelectorAll("[data-decide]");
   buttons.forEach((each) => (each.disabled = true));
   const decision = button.dataset.decide === "approved" ? "approve" : "refuse";

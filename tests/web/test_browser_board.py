@@ -1,0 +1,190 @@
+"""The board, the finder and what is done with a conversation from any page, in a real Chromium."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
+
+from maia.i18n.catalogue import Catalogue
+from tests.web.serving import OWNER, Serving, Visitor, serving
+from tests.web.test_browser import CHROMIUM, FLAGS, NASTY, pytestmark, watched
+
+__all__ = ["pytestmark"]
+FR = Catalogue("fr", strict=True)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("board") / "data") as server:
+        with Visitor(server.url) as first:
+            first.become_owner(server.token)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def owner(desk: Serving) -> Iterator[Visitor]:
+    with Visitor(desk.url) as visitor:
+        visitor.sign_in()
+        yield visitor
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, desk: Serving) -> Iterator[Page]:
+    context = browser.new_context(locale="fr-FR", viewport={"width": 1700, "height": 900})
+    context.set_default_timeout(15_000)
+    opened = context.new_page()
+    opened.goto(f"{desk.url}/signin")
+    opened.fill("[name=email]", OWNER["email"])
+    opened.fill("[name=password]", OWNER["password"])
+    opened.keyboard.press("Enter")
+    opened.wait_for_url(f"{desk.url}/")
+    yield opened
+    context.close()
+
+
+def has(page: Page, n: int, *titles: str) -> None:
+    expect(page.locator(".lane").nth(n).locator(".kcard b")).to_have_text(list(titles))
+
+
+def drag(page: Page, title: str, to: int, *, low: bool = False) -> None:
+    """Take a card by its title and let it go at the top or at the end of a lane, once it is there."""
+    lists = page.locator(".lane-cards")
+    page.wait_for_function("globalThis.Sortable?.get(document.querySelector('.lane-cards')) != null")
+    box = lists.nth(to).bounding_box()
+    held = page.locator(".kcard", has_text=title).locator(".badge").bounding_box()
+    assert box is not None
+    assert held is not None
+    page.mouse.move(held["x"] + 4, held["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(held["x"] + 14, held["y"] + 14, steps=3)
+    y = box["y"] + (box["height"] - 6 if low else 6)
+    for n in range(60):
+        page.mouse.move(box["x"] + 40 + n % 5, y, steps=2)
+        titles = lists.nth(to).locator(".kcard b").all_inner_texts()
+        if title in titles and titles.index(title) == (len(titles) - 1 if low else 0):
+            break
+    page.mouse.up()
+
+
+def test_a_card_moves_by_hand_in_every_tab_and_goes_back_where_the_server_refuses(
+    page: Page, desk: Serving, owner: Visitor
+) -> None:
+    told = watched(page)
+    owner.conversation("First")
+    second = owner.conversation("Second")
+    third = owner.ask("POST", "/api/v1/stages", {"name": "Short"}).json()["id"]
+    page.goto(f"{desk.url}/board")
+    other = page.context.new_page()
+    other.goto(f"{desk.url}/board")
+    has(page, 0, "Second", "First")
+    drag(page, "First", 1)
+    for each in (page, other):
+        has(each, 0, "Second")
+        has(each, 1, "First")
+        expect(each.locator(".lane").nth(1).locator(".count")).to_have_text("1")
+    drag(other, "Second", 1, low=True)
+    for each in (page, other):
+        has(each, 1, "First", "Second")
+    page.reload()
+    has(page, 1, "First", "Second")
+    page.route("**/move", lambda route: route.continue_() if owner.ask("DELETE", f"/api/v1/stages/{third}") else None)
+    drag(page, "Second", 4)
+    expect(page.locator(".toast")).to_contain_text(FR("board.went_back"))
+    expect(page.locator(".toast")).to_contain_text(FR("card.no_stage"))
+    page.unroute("**/move")
+    has(page, 1, "First", "Second")
+    expect(page.locator(".lane")).to_have_count(4)
+    owner.ask("DELETE", f"/api/v1/conversations/{second}")
+    has(page, 1, "First")
+    other.close()
+    assert [each for each in told if "400" not in each] == []
+
+
+def test_everything_on_the_board_is_done_by_keyboard(page: Page, desk: Serving, owner: Visitor) -> None:
+    told = watched(page)
+    made = owner.conversation(f"Keyboard {NASTY}")
+    page.goto(f"{desk.url}/board")
+    card = page.locator(f"#k-{made}")
+    page.locator(f"#o-{made}").focus()
+    page.keyboard.press("m")
+    expect(page.locator("#record")).to_be_visible()
+    expect(page.locator("#record [name=stageId]")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.locator("#record [name=labels]").fill("tax, été ")
+    page.locator("#record [name=priority]").select_option("urgent")
+    page.keyboard.press("Enter")
+    expect(page.locator("#record")).to_be_hidden()
+    expect(page.locator(".lane").nth(1).locator(".kcard").first).to_have_attribute("id", f"k-{made}")
+    expect(card.locator(".chip")).to_have_text(["tax", "été"])
+    expect(card).to_contain_text(FR("priority.urgent"))
+    expect(page.locator(f"#o-{made}")).to_be_focused()
+    page.locator(".lane").nth(1).locator(".lane-fold").focus()
+    page.keyboard.press("Enter")
+    expect(card).to_be_hidden()
+    page.reload()
+    expect(card).to_be_hidden()
+    page.locator(".lane").nth(1).locator(".lane-fold").press("Enter")
+    page.locator("[name=q]").fill("keyb")
+    expect(page.locator(".kcard")).to_have_count(1)
+    assert "q=keyb" in page.url
+    page.locator("[name=priority]").first.select_option("low")
+    expect(page.locator(".kcard")).to_have_count(0)
+    page.goto(f"{desk.url}/board?group=priority&label=tax")
+    expect(page.locator(".lane").first.locator(".kcard")).to_have_count(1)
+    assert page.title() != "owned"
+    page.goto(f"{desk.url}/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("keyboard")
+    expect(page.locator("#found [role=option]")).to_have_count(1)
+    expect(page.locator("#found [role=option]")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/conversations/{made}")
+    assert page.title() != "owned"
+    assert told == []
+
+
+def test_what_is_archived_or_deleted_from_the_list_has_an_undo(page: Page, desk: Serving, owner: Visitor) -> None:
+    made = owner.conversation("Listed")
+    page.goto(f"{desk.url}/board?view=list")
+    row = page.locator(f"#k-{made}")
+    page.locator(f"#p-{made}").press("Enter")
+    expect(page.locator(f"#p-{made}")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".cards-table tbody tr").first).to_have_attribute("id", f"k-{made}")
+    expect(page.locator(f"#p-{made}")).to_be_focused()
+    page.locator(f"#a-{made}").press("Enter")
+    expect(row).to_contain_text(FR("web.status.archived"))
+    page.get_by_role("button", name=FR("board.undo")).press("Enter")
+    expect(row).to_contain_text(FR("web.status.idle"))
+    page.locator(f"#d-{made}").press("Enter")
+    expect(row).to_have_count(0)
+    page.get_by_role("button", name=FR("board.undo")).press("Enter")
+    expect(row).to_have_count(1)
+    page.goto(f"{desk.url}/conversations/{made}")
+    page.locator(f"#nav-more-{made}").press("Enter")
+    page.locator("#record [data-delete]").press("Enter")
+    page.wait_for_url(f"{desk.url}/")
+    page.get_by_role("button", name=FR("board.undo")).press("Enter")
+    expect(page.locator(f'.nav a[href="/conversations/{made}"]')).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_board_is_small_and_fits(page: Page, desk: Serving, width: int) -> None:
+    for address in ("/board", "/board?view=list"):
+        fresh = page.context.new_page()
+        fresh.set_viewport_size({"width": width, "height": 844})
+        answers: list[Response] = []
+        fresh.on("response", lambda answer, answers=answers: answers.append(answer))
+        fresh.goto(desk.url + address, wait_until="load")
+        expect(fresh.locator("#board > *").first).to_be_visible()
+        assert fresh.evaluate("document.documentElement.scrollWidth") <= width
+        assert len(answers) <= 12
+        assert sum(int(each.headers.get("content-length", 0)) for each in answers) <= 200_000
+        fresh.close()
