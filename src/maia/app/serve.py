@@ -17,7 +17,6 @@ from maia import __version__
 from maia.app.ground import with_kept_keys
 from maia.app.memory import Remembered
 from maia.app.models import EndpointModels, Wish
-from maia.app.usage import wrong_words
 from maia.core.errors import MaiaError, UsageProblem, system_words
 from maia.core.text import whole_number
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
@@ -46,8 +45,10 @@ _LAST_SECONDS = 3
 
 def serve(options: Options, say: Catalogue) -> int:
     """Serve until SIGTERM or Ctrl+C. Raises `MaiaError` where it cannot begin."""
-    if len(options.command) != 1:
-        raise wrong_words("serve")
+    if len(options.command) > 1:
+        from maia.app.backup import backups
+
+        return backups(options, say)
     listening = _listen(options.host or HOST, _port(options.port))
     try:
         return asyncio.run(_serve(options, say, listening))
@@ -73,6 +74,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.app.backup import finish_restore
     from maia.app.keyground import KeyGround
     from maia.app.masking import masker_of
     from maia.app.nicknames import own_model
@@ -92,6 +94,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     for notice in rooms.notices:
         print(say(notice.key, **notice.values), file=sys.stderr, flush=True)
     url = database_url(options.database or env.get("MAIA_DATABASE_URL"), rooms.location.data)
+    finish_restore(url, rooms.location.data)
     rooms.keep_in(url)
     remembered = Remembered(home / ".maia" / "models.json")
     models = EndpointModels(lambda: settings, Wish(None, is_person=False, always_local=True), env, say, remembered)

@@ -8,7 +8,8 @@ from typing import Final
 from maia.core.errors import UsageProblem
 
 USAGE: Final[Mapping[str, str]] = {
-    "serve": "serve [--host ADDRESS] [--port N] [--database URL] [--model MODEL]",
+    "serve": "serve [--host ADDRESS] [--port N] [--database URL] [--model MODEL] "
+    "| serve backup FILE | serve restore FILE [--replace]",
     "permissions": "permissions check TOOL VALUE [--cwd DIR] [--settings FILE …] [--json]",
     "sessions": "sessions list | show NAME | export NAME [FILE]",
     "models": "models [--json]",

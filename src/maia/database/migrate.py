@@ -42,11 +42,16 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _upgrade(engine: Engine) -> None:
+    with engine.execution_options(maia_writes=True).begin() as connection:
+        upgrade_on(connection, HEAD)
+
+
+def upgrade_on(connection: Connection, revision: str) -> None:
+    """Run the revisions up to that one in the connection's transaction."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
-    with engine.execution_options(maia_writes=True).begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)

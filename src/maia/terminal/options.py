@@ -50,6 +50,7 @@ class Options:
     everywhere: bool = False
     tags: tuple[str, ...] = ()
     database: str | None = None
+    replace: bool = False
     stdin: bool = False
     help: bool = False
     version: bool = False
@@ -95,6 +96,7 @@ TABLE: tuple[OptionRow, ...] = (
     OptionRow(("--as",), "acting_as", "text", "AGENT"),
     OptionRow(("--tag",), "tags", "list", "TAG"),
     OptionRow(("--database",), "database", "text", "URL"),
+    OptionRow(("--replace",), "replace", "flag"),
     OptionRow(("--help", "-h"), "help", "flag"),
     OptionRow(("--version", "-V"), "version", "flag"),
 )

@@ -1,0 +1,1 @@
+"""Backups: one checked file with everything of an installation, and putting one in place without half measures."""
