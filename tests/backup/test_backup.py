@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from maia.app import backup as commands
-from maia.app.backup import finish_restore
+from maia.app.backup import resume_restore
 from maia.app.cli import run
 from maia.backup import swap
 from maia.backup.archive import END, MANIFEST
@@ -62,7 +62,7 @@ def fill(url: str | None, data: Path, title: str = ODD) -> str:
             made,
             [FolderRow("Own", own, is_workspace=True), FolderRow("Code", "/srv", False)],
         )
-        connection.execute(SECRETS.insert().values(name="k", box=b"\x00\xff sealed", changed_at=1))
+        connection.execute(SECRETS.insert().values(name=made, box=b"\x00\xff sealed", changed_at=1))
         settings.keep_setting(connection, "installation", "abc")
         return made
 
@@ -170,8 +170,7 @@ def test_nothing_is_replaced_unless_it_is_asked_for_and_then_it_is_kept(
     assert (old / "privacy.yaml").read_text() == "enabled: false\n"
     assert (old / "workspaces" / later / "run.sh").exists()
     if database_url.startswith("sqlite"):
-        pytest.importorskip("sqlite3")
-        engine = create_engine(f"sqlite:///{next(tmp_path.rglob('before-*/maia.db'))}")
+        engine = create_engine(f"sqlite:///{next(tmp_path.rglob('*before-*/maia.db'))}")
         query = "SELECT count(*) FROM conversations"
     else:
         engine = create_engine(database_url.replace("postgresql", "postgresql+psycopg"))
@@ -211,7 +210,7 @@ def test_a_restore_that_is_killed_leaves_the_old_state_or_is_finished_by_the_nex
         steps[0] = stop
         code = serve("restore", str(kept), "--database", database_url, "--replace")
         steps[0] = 10**9
-        finish_restore(address_of(database_url, data), data)
+        resume_restore(address_of(database_url, data), data)
         assert not swap.stage_of(data).exists()
         after = state(database_url, data)
         assert after in (old, wanted), stop
@@ -236,7 +235,7 @@ def test_one_that_fails_before_anything_is_settled_changes_nothing(
 
     monkeypatch.setattr(commands, "_write", full)
     assert serve("restore", str(kept), "--replace") == 1
-    finish_restore(address_of(None, data), data)
+    resume_restore(address_of(None, data), data)
     assert state(None, data) == old
 
 
@@ -287,7 +286,11 @@ def test_a_backup_writes_nothing_outside(
 ) -> None:
     fill(None, data)
     assert serve("backup", str(tmp_path / "kept")) == 0
-    forged = changed(tmp_path / "kept", tmp_path / "new", lambda n, c: (name if n == "data/privacy.yaml" else n, c))
+
+    def evil(known: str, content: bytes) -> tuple[str, bytes]:
+        return (name if known == "data/privacy.yaml" else known), content
+
+    forged = changed(tmp_path / "kept", tmp_path / "new", evil)
     assert serve("restore", str(forged), "--replace") == 1
     assert "no backup" in capsys.readouterr().err
     assert list(tmp_path.rglob("evil")) == []

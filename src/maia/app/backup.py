@@ -8,14 +8,13 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from maia import __version__
 from maia.app.usage import wrong_words
-from maia.backup.archive import Manifest, Member, Writer, checked, lines, members, writing
+from maia.backup.archive import Manifest, Member, Writer, checked, lines, members, reading, writing
 from maia.backup.problems import BackupProblem
 from maia.backup.swap import STAGE, Move, Plan, finish, moves_of, settle, stage_of
 from maia.core.errors import system_words
@@ -59,7 +58,7 @@ class Installation:
 
         data, file = self.location.data, self.file
         names = {FILE_NAME} | ({file.name} if file is not None and file.parent == data else set[str]())
-        beside = {name + each for name in names for each in _BESIDE}
+        beside = {name + each for name in names for each in _BESIDE} | {f".{name}.restoring" for name in names}
         if not data.is_dir():
             return beside
         return {STAGE, *beside, *(each.name for each in data.iterdir() if each.name.startswith(_BEFORE))}
@@ -187,17 +186,17 @@ def _put(here: Installation, engine: Engine, source: Path, manifest: Manifest) -
     """Make everything ready, then put it in its place; where the old state is, empty where there was none."""
     from maia.database.address import file_url
     from maia.database.connect import open_engine
-    from maia.database.dump import loading
+    from maia.database.dump import is_used, loading
 
     data, marker = here.location.data, secrets.token_hex(8)
     name = f"{_BEFORE}{time.strftime('%Y%m%d-%H%M%S')}-{marker[:4]}"
     stage = stage_of(data)
     stage.mkdir(mode=0o700, parents=True)
-    file = here.file
-    filled = engine if file is None else open_engine(file_url(stage / "database" / file.name))
+    file, schema, was_used = here.file, name.replace("-", "_"), is_used(engine)
+    filled = engine if file is None else open_engine(file_url(_staged(file)))
     try:
-        with loading(filled) as loader:
-            loader.begin(manifest.revision, name.replace("-", "_"))
+        with reading(source), loading(filled) as loader:
+            loader.begin(manifest.revision, schema)
             for member in members(source):
                 if member.name.startswith(_TABLES):
                     loader.fill(member.name.removeprefix(_TABLES).removesuffix(".jsonl"), lines(member.content))
@@ -205,31 +204,31 @@ def _put(here: Installation, engine: Engine, source: Path, manifest: Manifest) -
                     _write(stage / "files" / member.name.removeprefix(_FILES), member)
             loader.end(marker, manifest.workspaces, here.workspaces)
             moves = moves_of(data, stage / "files", data / name, sorted(here.own_names()))
+            if mounted := [each.place for each in moves if os.path.ismount(each.place)]:
+                raise BackupProblem("backup.mounted", place=mounted[0])
             if file is None:
                 settle(data, Plan(marker, tuple(moves)))  # it holds once this block is committed
     finally:
         if filled is not engine:
             filled.dispose()
     if file is not None:
-        new = stage / "database" / file.name
-        moves += [_beside(file, each, data / name, None if each else new) for each in _BESIDE[:4]]
+        moves += [_beside(file, each, data / name, None if each else _staged(file)) for each in _BESIDE[:4]]
         settle(data, Plan("", tuple(moves)))
     engine.dispose()
     finish_restore(here.url, data)
-    return _old(data / name, name, is_file=file is not None)
+    places = {str(Path(each.before).parent): None for each in moves if Path(each.before).exists()}
+    return ", ".join([*places, *([schema] if file is None and was_used else [])])
+
+
+def _staged(file: Path) -> Path:
+    """Where a new database file is made ready: beside the old one, since no other disk gives it away in one go."""
+    return file.with_name(f".{file.name}.restoring")
 
 
 def _beside(file: Path, ending: str, before: Path, new: Path | None) -> Move:
     """The database file, or what it has beside it, which goes with the old one."""
     kept = before if file.parent == before.parent else file.with_name(f"{file.name}.{before.name}")
     return Move(f"{file}{ending}", str(new) if new else None, str(kept / (file.name + ending)))
-
-
-def _old(folder: Path, name: str, *, is_file: bool) -> str:
-    places = [str(folder)] if folder.exists() else []
-    if not is_file:
-        places.append(name.replace("-", "_"))
-    return ", ".join(places)
 
 
 def _write(path: Path, member: Member) -> None:
@@ -241,10 +240,27 @@ def _write(path: Path, member: Member) -> None:
         os.fsync(fd)
 
 
+def resume_restore(url: URL, data: Path) -> None:
+    """Before a server starts: end a restore that was interrupted. Raises `BackupProblem`, `DatabaseBusy`."""
+    from maia.database.connect import hold, open_engine
+
+    if not stage_of(data).exists():
+        return
+    engine = open_engine(url)
+    try:
+        release = hold(engine)
+        try:
+            finish_restore(url, data)
+        finally:
+            release()
+    finally:
+        engine.dispose()
+
+
 def finish_restore(url: URL, data: Path) -> None:
     """Carry out a restore that was interrupted after its point of no return; throw away what came before it.
 
-    Nobody else may be working on the data folder. Raises `BackupProblem`.
+    The caller keeps everybody else away. Raises `BackupProblem`.
     """
     from maia.database.connect import open_engine
     from maia.database.dump import knows
@@ -254,12 +270,13 @@ def finish_restore(url: URL, data: Path) -> None:
     engine = open_engine(url)
     try:
         finish(data, lambda marker: knows(engine, marker))
+        if (file := Installation(url, Location(data, None)).file) is not None:
+            for ending in _BESIDE:
+                Path(f"{_staged(file)}{ending}").unlink(missing_ok=True)
     except OSError as error:
         raise BackupProblem("backup.disk", problem=system_words(error)) from error
     finally:
         engine.dispose()
-    with suppress(OSError):
-        stage_of(data).rmdir()
 
 
 def _shown(url: URL) -> str:

@@ -74,7 +74,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
-    from maia.app.backup import finish_restore
+    from maia.app.backup import resume_restore
     from maia.app.keyground import KeyGround
     from maia.app.masking import masker_of
     from maia.app.nicknames import own_model
@@ -94,7 +94,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     for notice in rooms.notices:
         print(say(notice.key, **notice.values), file=sys.stderr, flush=True)
     url = database_url(options.database or env.get("MAIA_DATABASE_URL"), rooms.location.data)
-    finish_restore(url, rooms.location.data)
+    resume_restore(url, rooms.location.data)
     rooms.keep_in(url)
     remembered = Remembered(home / ".maia" / "models.json")
     models = EndpointModels(lambda: settings, Wish(None, is_person=False, always_local=True), env, say, remembered)

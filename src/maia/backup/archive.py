@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -144,6 +145,11 @@ def checked(path: Path) -> Manifest:
 
     Raises `BackupProblem` where it is none, is damaged or cut short, or was made by a newer maia.
     """
+    with reading(path):
+        return _checked(path)
+
+
+def _checked(path: Path) -> Manifest:
     digests: dict[str, str] = {}
     manifest = given = None
     for member in members(path):
@@ -167,19 +173,26 @@ def checked(path: Path) -> Manifest:
 
 
 def members(path: Path) -> Iterator[Member]:
-    """The files of a backup in their order. Raises `BackupProblem`."""
-    try:
-        with tarfile.open(path, "r:gz") as tar:
+    """The files of a backup in their order. Raises as `reading` translates."""
+    with gzip.open(path) as zipped:
+        with tarfile.open(fileobj=zipped, mode="r|") as tar:
             for info in tar:
                 content = tar.extractfile(info) if info.isreg() and is_inside(info.name) else None
                 if content is None:
                     raise BackupProblem("backup.no_backup", path=str(path))
                 yield Member(info.name, info.mode & 0o777, content)
+        while zipped.read(_PIECE):
+            pass  # what comes after the last member is only padding, but the checksum stands behind it
+
+
+@contextmanager
+def reading(path: Path) -> Generator[None]:
+    """What goes wrong while a backup is read becomes a `BackupProblem`."""
+    try:
+        yield
     except FileNotFoundError:
         raise BackupProblem("backup.not_there", path=str(path)) from None
-    except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise BackupProblem("backup.damaged", path=str(path)) from error
-    except OSError as error:  # also what gzip raises for a wrong checksum
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BackupProblem("backup.damaged", path=str(path)) from error
 
 

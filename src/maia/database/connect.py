@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,14 @@ def _hold_server(engine: Engine) -> Release:
     if not got:
         connection.close()
         raise DatabaseBusy("database.busy", database=shown(engine.url))
-    return connection.close
+
+    def release() -> None:
+        """Let the next server in at once, not only when this one's connection is found to be gone."""
+        with suppress(SQLAlchemyError):
+            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK_KEY})
+        connection.close()
+
+    return release
 
 
 def cause_of(error: SQLAlchemyError) -> str:
