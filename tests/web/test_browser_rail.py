@@ -1,6 +1,7 @@
 """The right column of a conversation in a real Chromium: execution, tabs, history. Skipped where there is none."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,3 +146,76 @@ def test_on_a_narrow_screen_the_column_is_a_sheet_used_by_keyboard(
     expect(page.locator("#rail")).to_be_hidden()
     expect(button).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_field_bar_sets_and_shows_what_other_tabs_set(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    say = Catalogue("fr", strict=True)
+    kind = visitor.ask("POST", "/api/v1/project-types", {"name": f"Type {NASTY}"}).json()["id"]
+    project = visitor.ask("POST", "/api/v1/projects", {"name": f"Tax {NASTY}", "typeId": kind}).json()["id"]
+    conversation = visitor.conversation("Fields")
+    page, other = opened(context, server, conversation), opened(context, server, conversation)
+    told = watched(page)
+    expect(page.locator("#f-projectId optgroup")).to_have_attribute("label", f"Type {NASTY}")
+    expect(page.locator("#f-projectId optgroup option")).to_have_text([f"Tax {NASTY}"])
+    expect(page.locator("#f-labels, #f-owners")).to_have_count(0)
+    field = page.locator("#f-projectId select")
+    field.focus()
+    page.keyboard.press("ArrowDown")
+    expect(other.locator("#f-projectId select")).to_have_value(project)
+    expect(field).to_be_focused()
+    page.locator("#priority select").select_option("urgent")
+    page.locator("#f-dueOn input").fill("2031-12-04")
+    expect(other.locator("#priority")).to_have_attribute("data-tone", "danger")
+    expect(other.locator("#f-dueOn input")).to_have_value("2031-12-04")
+    expect(other.locator("#entries .entry p").first).to_contain_text("2031")
+    other.locator("#f-stageId select").select_option(index=2)
+    expect(page.locator("#entries .entry p").first).to_contain_text(say("history.field.stage"))
+    visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"labels": [f"tax {NASTY}"[:40]]})
+    expect(page.locator("#f-labels .badge")).to_have_count(1)
+    send(page, "Go")
+    expect(page.locator(".caption")).to_have_count(1)
+    expect(page.locator("#f-agent")).to_have_attribute("title", say("card.agent_locked"))
+    expect(page.locator("#f-agent select")).to_have_count(0)
+    page.locator("[popovertarget=help]").first.click()
+    expect(page.locator("#help .badge")).to_have_count(6)
+    assert page.title() != "owned"
+    assert told == []
+
+
+def test_folders_are_added_ordered_and_refused_with_their_reason(
+    context: BrowserContext, server: Serving, visitor: Visitor, tmp_path: Path
+) -> None:
+    say = Catalogue("fr", strict=True)
+    (one := tmp_path / "one <b>").mkdir()
+    (vault := tmp_path / "two" / ".obsidian").mkdir(parents=True)
+    page = opened(context, server, visitor.conversation("Folders"))
+    expect(page.locator("#f-folders b")).to_have_text(say("bar.workspace"))
+    page.locator("#tab-folders").click()
+    entries, problem = page.locator("#p-folders [data-path]"), page.locator("#p-folders .problem")
+    expect(entries.locator("b")).to_have_text([say("rail.workspace")])
+    page.locator("#p-folders summary").click()
+    page.fill("#folder-form [name=path]", str(vault.parent))
+    page.keyboard.press("Enter")
+    expect(problem).to_contain_text(str(vault.parent))
+    vault.rmdir()
+    page.fill("#folder-form [name=path]", str(one))
+    page.keyboard.press("Enter")
+    expect(entries.locator("b")).to_have_text([say("rail.workspace"), "one <b>"])
+    expect(problem).to_be_hidden()
+    page.locator("#f-folders select").select_option(str(one))
+    expect(entries.locator("b")).to_have_text(["one <b>", say("rail.workspace")])
+    expect(entries.first.locator(".badge")).to_have_text(say("rail.primary"))
+    (one / "ai-memory").mkdir()
+    page.locator("[data-folder=up]").nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(problem).to_contain_text("ai-memory")
+    page.reload()
+    expect(page.locator("#p-folders")).to_be_visible()
+    expect(entries.first.locator(".state")).to_contain_text("ai-memory")
+    send(page, "Go")
+    expect(page.locator(".notice")).to_contain_text(say("folders.left_out", folder=str(one)))
+    page.locator("[data-folder=remove]").first.click()
+    expect(entries.locator("b")).to_have_text([say("rail.workspace")])
+    expect(page.locator("[data-folder]")).to_have_count(0)

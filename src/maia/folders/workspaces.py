@@ -86,6 +86,13 @@ class Workspaces:
     def __init__(self, root: Path | None) -> None:
         self.root = root
 
+    def is_writable(self) -> bool:
+        """Whether a workspace could be made now. Blocks; raises nothing."""
+        if self.root is None or in_checkout(self.root):
+            return False
+        there = next((each for each in (self.root, *self.root.parents) if each.exists()), None)
+        return there is not None and there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
     def of(self, conversation: str) -> Path | None:
         """The workspace of a conversation, made where there is none, for its owner alone. Blocks; raises nothing.
 

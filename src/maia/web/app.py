@@ -10,9 +10,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
+from maia.web import bar, failures, folders, history, home, pages, people, providers, records
 from maia.web import board as board_page
 from maia.web import context as context_page
-from maia.web import failures, folders, history, home, pages, people, providers, records
 from maia.web.api import (
     account,
     approvals,
@@ -87,6 +87,7 @@ def make_app(desk: Desk) -> ASGIApp:
         home.router,
         board_page.router,
         pages.router,
+        bar.router,
         history.router,
         folders.router,
         records.router,

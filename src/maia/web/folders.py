@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
 
+from maia.core.ports import Say
+from maia.core.text import visible
 from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.frame import reader_of
 from maia.web.strangers import NO_STORE
+from maia.workspace.folders import Kept
+from maia.workspace.records import FolderRow
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A folder of the list; `problem` says why a turn leaves it out, empty when it does not (R-2.339, R-2.342)."""
+
+    row: FolderRow
+    name: str
+    problem: str
+    tone: Literal["danger", "warning"]
+
+
+def line_of(kept: Kept, say: Say) -> Line:
+    """In words."""
+    name = say("rail.workspace") if kept.row.is_workspace else visible(kept.row.name)
+    why = kept.refused
+    problem = say(why.key, **why.values) if why is not None else ""
+    return Line(kept.row, name, problem, "danger" if why is not None and why.refusal.is_protected else "warning")
+
+
 @router.get("/ui/conversations/{conversation_id}/rail/folders")
 async def folders_panel(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
-    """The tab as it stands."""
-    folders = await desk.workspace.folders(row)
-    return HTMLResponse(reader_of(desk, person).draw("folders.html", row=row, folders=folders), headers=NO_STORE)
+    """The tab as it stands, each folder looked at now."""
+    kept = await desk.workspace.work_folders.looked(row)
+    html = reader_of(desk, person).draw(
+        "folders.html",
+        row=row,
+        folders=[line_of(each, person.say) for each in kept],
+        offers_own=bool(kept) or await desk.workspace.work_folders.offers_own(),
+    )
+    return HTMLResponse(html, headers=NO_STORE)

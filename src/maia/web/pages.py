@@ -10,13 +10,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
 from maia.web.auth import AtDesk, Owned, SignedIn, owned
+from maia.web.bar import bar_of
 from maia.web.cookies import device_of, set_cookies
 from maia.web.failures import status_of
 from maia.web.forms import form_of
 from maia.web.frame import page_of, reader_of
 from maia.web.history import history_of
 from maia.web.live import pieces
-from maia.web.picker import effort_field, picker_of
 from maia.web.progress import progress_of
 from maia.web.rail import TABS
 from maia.web.strangers import NO_STORE, stranger, stranger_page
@@ -37,8 +37,6 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
     cursor = shown.logged[-1].seq if shown.logged else shown.row.last_seq
     turns = [each.view() for each in fold(shown.logged)]
     here = f"/conversations/{row.id}"
-    catalogue = await desk.workspace.models.known()
-    answering = await desk.workspace.answering(shown.row)
     return await page_of(
         desk,
         person,
@@ -49,12 +47,10 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         earlier=shown.earlier,
         cursor=cursor,
         may_decide=may_decide(person.user),
-        picker=picker_of(answering, catalogue, person.say),
-        effort=effort_field(answering, person.say),
+        bar=await bar_of(desk, person, shown.row),
         tabs=TABS,
         history=await history_of(desk, person, row, None),
         progress=progress_of(turns[-1]) if turns else None,
-        who=person.say("rail.assistant"),
     )
 
 

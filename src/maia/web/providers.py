@@ -10,10 +10,9 @@ from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
 
 from maia.core.ports import Say
-from maia.web.auth import AtDesk, Owned, SignedIn
-from maia.web.frame import page_of, reader_of
-from maia.web.picker import compact, effort_field, picker_of
-from maia.web.strangers import NO_STORE
+from maia.web.auth import AtDesk, SignedIn
+from maia.web.frame import page_of
+from maia.web.picker import compact
 from maia.web.words import Sign
 from maia.workspace.catalogue import TIERS, Catalogue, Pair, Tier
 from maia.workspace.effort import LADDER, levels_of
@@ -93,17 +92,6 @@ async def providers_page(desk: AtDesk, person: SignedIn) -> Response:
         efforts={each: _tier_levels(catalogue.tier(each), catalogue) for each in TIERS},
         allowed=catalogue.auto_allowed,
     )
-
-
-@router.get("/ui/conversations/{conversation_id}/bar")
-async def bar(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
-    """The picker and the fields of a conversation, as they are now."""
-    catalogue = await desk.workspace.models.known()
-    answering = await desk.workspace.answering(row)
-    html = reader_of(desk, person).draw(
-        "bar.html", picker=picker_of(answering, catalogue, person.say), effort=effort_field(answering, person.say)
-    )
-    return HTMLResponse(html, headers=NO_STORE)
 
 
 def _card(row: ProviderRow, catalogue: Catalogue, say: Say) -> Card:

@@ -14,6 +14,7 @@ from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.folders import FolderRow, folders_of, owned_among, set_folders
 from maia.folders.lists import Folder, Root, Working, checked_list, working
+from maia.folders.refusals import FolderRefused, Refusal
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Workspaces
 
@@ -33,6 +34,14 @@ class Room:
     notices: tuple[Notice, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A folder of a list that is kept; `refused` says why a turn leaves it out now, None when it does not."""
+
+    row: FolderRow
+    refused: FolderRefused | None
+
+
 class WorkFolders:
     """Lists of folders in the database, judged on the disk. `look` knows what is protected at this moment."""
 
@@ -44,6 +53,23 @@ class WorkFolders:
     async def of(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list as it is kept."""
         return await self._database.read(lambda c: folders_of(c, "conversation", conversation_id))
+
+    async def looked(self, row: ConversationRow) -> tuple[Kept, ...]:
+        """The list of a conversation, each folder looked at now (R-2.339)."""
+        rows = await self.of(row.id)
+        safety, named = await asyncio.to_thread(self._named, [Folder(each.name, each.path) for each in rows])
+        mine = await self._owned(row.owner_id, named - {row.id}) | {row.id}
+
+        def look() -> tuple[Kept, ...]:
+            seen = [safety.look(each.path, mine) for each in rows]
+            why = [FolderRefused(each) if isinstance(each, Refusal) else None for each in seen]
+            return tuple(map(Kept, rows, why))
+
+        return await asyncio.to_thread(look)
+
+    async def offers_own(self) -> bool:
+        """Whether a conversation without any folder would get a workspace of its own (R-2.351)."""
+        return await asyncio.to_thread(self._workspaces.is_writable)
 
     async def checked(self, owner_id: str, folders: Sequence[Folder]) -> tuple[Folder, ...]:
         """The list as it may be kept. Raises `FolderRefused`, `ListRefused`."""

@@ -93,12 +93,12 @@ class Workspace:
         self._news = News()
         self._log = Log(self._database, self._feeds, self._news)
         self.models = Shelf(self._database, supply, started_with)
-        self._folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
+        self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
         self._turns = Turns(
-            self._database, self._log, self._folders, open_bench, self.models, self.privacy, self.routing
+            self._database, self._log, self.work_folders, open_bench, self.models, self.privacy, self.routing
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
@@ -107,7 +107,7 @@ class Workspace:
         self.cards = Cards(self._database, self._log, colleagues, self._news)
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
-        self.changing = Changing(self._log, self._folders, self.models, self.cards)
+        self.changing = Changing(self._log, self.work_folders, self.models, self.cards)
 
     # Life
 
@@ -157,7 +157,7 @@ class Workspace:
         or a value that cannot be, `FolderRefused` and `ListRefused`, `Unfit`: then none is made (R-2.336).
         """
         title = checked_title(title) if title.strip() else ""
-        checked = await self._folders.checked(user.id, folders)
+        checked = await self.work_folders.checked(user.id, folders)
         pin, effort = first_pin(start or Change(), await self.models.known())
         change = await self.cards.prepared(user, fields) if fields else None
 
@@ -169,15 +169,15 @@ class Workspace:
 
         made = await self._database.write(make)
         if checked:
-            await self._folders.keep(made, checked)
+            await self.work_folders.keep(made, checked)
         else:
-            await self._folders.settle(made)
+            await self.work_folders.settle(made)
         self._news.tell(made)
         return await self.conversation(user, made)
 
     async def folders(self, row: ConversationRow) -> tuple[FolderRow, ...]:
         """The folders of a conversation, the primary one first."""
-        return await self._folders.of(row.id)
+        return await self.work_folders.of(row.id)
 
     async def answering(self, row: ConversationRow) -> Answering:
         """Who answers the next message of a conversation, and how deep (R-2.077)."""

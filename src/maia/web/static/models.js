@@ -25,8 +25,6 @@ async function redraw(url, ids) {
 
 // The picker and the field bar of a conversation ---------------------------------------------------------------------
 
-const bar = `/ui/conversations/${conversation}/bar`;
-
 async function choose(change) {
   const answer = await ask("PATCH", `/api/v1/conversations/${conversation}`, change);
   const place = document.getElementById("refusal");
@@ -36,8 +34,9 @@ async function choose(change) {
     shown.querySelector("b").textContent = answer.data.message ?? shown.querySelector("b").dataset.lost;
     place.replaceChildren(shown);
   }
-  await redraw(bar, ["picker", "fields"]);
-  document.querySelector("#picker > summary")?.focus();
+  if ("modelBinding" in change) document.getElementById("picker").open = false;
+  await globalThis.maia.drawBar(!answer.ok);
+  if ("modelBinding" in change) document.querySelector("#picker > summary")?.focus();
 }
 
 function shownItems(picker) {
@@ -88,15 +87,6 @@ if (conversation) {
     } else return;
     event.preventDefault();
   });
-  // Who answers may change with each turn: the first one pins the default.
-  const top = document.querySelector(".topbar");
-  let shown = document.getElementById("status")?.textContent;
-  new MutationObserver(() => {
-    const now = document.getElementById("status")?.textContent;
-    if (now === shown || document.querySelector("#picker[open]")) return;
-    shown = now;
-    redraw(bar, ["picker", "fields"]);
-  }).observe(top, { childList: true, subtree: true, characterData: true });
 }
 
 // The page of providers -----------------------------------------------------------------------------------------------

@@ -46,8 +46,27 @@ rail.addEventListener("toggle", (event) => {
 
 // What changes elsewhere ----------------------------------------------------------------------------------------------
 
+/** Draw what stands above again. What has the focus keeps it; a day that is being typed stays unless it was refused. */
+async function drawBar(refused = false) {
+  const answer = await fetch(`/ui/conversations/${conversation}/bar`, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fields = document.getElementById("fields");
+  for (const gone of fields.querySelectorAll("[id]")) if (!fresh.getElementById(gone.id)) gone.remove();
+  for (const now of fresh.querySelectorAll("body > [id]:not(#fields), #fields > [id]")) {
+    const old = document.getElementById(now.id);
+    const focused = old?.contains(document.activeElement) ? document.activeElement : null;
+    if (!old) fields.append(now);
+    else if (old.open || (focused?.type === "date" && !refused)) continue;
+    else if (old.outerHTML !== now.outerHTML || refused) old.replaceWith(now);
+    if (focused) now.querySelector("select, input, summary")?.focus();
+  }
+}
+globalThis.maia.drawBar = drawBar;
+
 document.getElementById("live").addEventListener("record", (event) => {
   const parts = event.detail.data.split(" ");
+  if (parts.includes("fields")) drawBar();
   for (const tab of tabs) {
     const panel = panelOf(tab);
     if (!panel.dataset.parts.split(" ").some((part) => parts.includes(part))) continue;
@@ -90,4 +109,61 @@ rail.addEventListener("submit", async (event) => {
   else problem.textContent = answer.data.message ?? form.dataset.lost;
   box.focus();
   if (answer.ok) load(form.closest("[role=tabpanel]"));
+});
+
+// Fields --------------------------------------------------------------------------------------------------------------
+
+/** Change something of the conversation; why it was refused stands above the composer, or in `place`. */
+async function change(body, place) {
+  const answer = await ask("PATCH", `/api/v1/conversations/${conversation}`, body);
+  const refusal = document.getElementById("refusal");
+  if (place) {
+    place.hidden = answer.ok;
+    place.textContent = answer.ok ? "" : (answer.data.message ?? place.dataset.lost);
+  } else if (answer.ok) refusal.replaceChildren();
+  else globalThis.maia.refuse(refusal, answer);
+  return answer.ok;
+}
+
+document.addEventListener("change", async (event) => {
+  const field = event.target;
+  if (!field.validity?.valid) return;
+  if (field.dataset.field) drawBar(!(await change({ [field.dataset.field]: field.value || null })));
+  else if ("primary" in field.dataset) {
+    const all = [...field.options].map((each) => ({ name: each.dataset.name, path: each.value }));
+    const first = all.find((each) => each.path === field.value);
+    drawBar(!(await change({ folders: [first, ...all.filter((each) => each !== first)] })));
+  }
+});
+
+// Folders -------------------------------------------------------------------------------------------------------------
+
+const problemOf = (panel) => panel.querySelector(".problem");
+const listed = (panel) => [...panel.querySelectorAll("[data-path]")].map(({ dataset }) => ({ name: dataset.name, path: dataset.path }));
+
+rail.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-folder]");
+  if (!button) return;
+  const panel = button.closest("[role=tabpanel]");
+  const [folders, at] = [listed(panel), Number(button.dataset.at)];
+  const [folder] = folders.splice(at, 1);
+  const to = { up: at - 1, down: at + 1 }[button.dataset.folder];
+  if (to !== undefined) folders.splice(to, 0, folder);
+  if (!(await change({ folders }, problemOf(panel)))) return;
+  await load(panel);
+  const next = panel.querySelectorAll("[data-path]")[to ?? Math.min(at, folders.length - 1)];
+  (next?.querySelector(`[data-folder=${button.dataset.folder}]:not(:disabled)`) ?? next?.querySelector("button:not(:disabled)"))?.focus();
+});
+rail.addEventListener("submit", async (event) => {
+  if (event.target.id !== "folder-form") return;
+  event.preventDefault();
+  const [form, panel] = [event.target, event.target.closest("[role=tabpanel]")];
+  const added = { name: form.elements.name.value, path: form.elements.path.value };
+  const ok = await change({ folders: [...listed(panel), added] }, problemOf(panel));
+  if (ok) {
+    form.reset();
+    form.closest("details").open = false;
+    form.closest("details").querySelector("summary").focus();
+    load(panel);
+  } else form.elements.path.focus();
 });
