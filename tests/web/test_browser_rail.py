@@ -180,6 +180,9 @@ def test_the_field_bar_sets_and_shows_what_other_tabs_set(
     expect(page.locator("#f-agent select")).to_have_count(0)
     page.locator("[popovertarget=help]").first.click()
     expect(page.locator("#help .badge")).to_have_count(6)
+    page.keyboard.press("Escape")
+    page.locator("#tab-folders").click()
+    expect(page.locator("#p-folders")).to_contain_text(say("folder.project_none"))
     assert page.title() != "owned"
     assert told == []
 

@@ -223,3 +223,34 @@ def test_a_workspace_is_open_to_the_same_person_only(two: tuple[Visitor, Visitor
         assert again["folders"][0]["isWorkspace"] is False
         refused = other.ask("POST", API, {"folders": [{"path": path}]})
         assert (refused.status_code, refused.json()["code"]) == (400, "otherWorkspace")
+
+
+def test_a_conversation_copies_the_folders_of_its_project_else_of_the_type(owner: Visitor, tmp_path: Path) -> None:
+    one, two, three = (made(tmp_path / name) for name in ("one", "two", "three"))
+    kind = owner.ask("POST", "/api/v1/project-types", {"name": "Type"}).json()["id"]
+    own, bare, none = (
+        owner.ask("POST", "/api/v1/projects", {"name": name, "typeId": type_id}).json()["id"]
+        for name, type_id in (("Own", kind), ("Bare", kind), ("None", None))
+    )
+    for place, folder in ((f"projects/{own}", one), (f"project-types/{kind}", two)):
+        kept = owner.ask("PUT", f"/api/v1/{place}/folders", {"folders": [{"path": str(folder)}]})
+        assert [each["path"] for each in kept.json()["folders"]] == [str(folder)], kept.text
+        assert owner.ask("GET", f"/api/v1/{place}/folders").json() == kept.json()
+
+    def paths(conversation: dict[str, Any]) -> list[str]:
+        return [each["path"] for each in owner.ask("GET", f"{API}/{conversation['id']}").json()["folders"]]
+
+    assert paths(create(owner, projectId=own)) == [str(one)]
+    assert paths(create(owner, projectId=bare)) == [str(two)]
+    assert paths(create(owner, three, projectId=own)) == [str(three)], "what was sent is never replaced"
+    conversation = create(owner, three)
+    path = f"{API}/{conversation['id']}"
+    assert paths(owner.ask("PATCH", path, {"projectId": own}).json()) == [str(one)]
+    assert paths(owner.ask("PATCH", path, {"projectId": bare}).json()) == [str(two)]
+    assert paths(owner.ask("PATCH", path, {"projectId": own, "folders": [{"path": str(three)}]}).json()) == [str(three)]
+    (workspace,) = owner.ask("PATCH", path, {"projectId": none}).json()["folders"]
+    assert (workspace["isWorkspace"], Path(workspace["path"]).is_dir()) == (True, True)
+    refused = owner.ask("PUT", f"/api/v1/projects/{own}/folders", {"folders": [{"path": "/"}]})
+    assert (refused.status_code, refused.json()["code"]) == (400, "home")
+    assert owner.ask("GET", f"/api/v1/projects/{own}/folders").json()["folders"][0]["path"] == str(one)
+    assert owner.ask("PUT", "/api/v1/projects/nowhere/folders", {"folders": []}).status_code == 404

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, delete, select
 
 from maia.database.ids import new_id
-from maia.database.tables import CONVERSATIONS, FOLDERS
+from maia.database.tables import CONVERSATIONS, FOLDERS, PROJECTS
 
 Scope: TypeAlias = Literal["conversation", "project", "project_type"]
 _F = FOLDERS.c
@@ -28,6 +28,14 @@ def folders_of(connection: Connection, scope: Scope, scope_id: str) -> tuple[Fol
     """The list, the primary one first."""
     query = select(_F.name, _F.path, _F.is_workspace).where(_F.scope == scope, _F.scope_id == scope_id)
     return tuple(FolderRow(*row) for row in connection.execute(query.order_by(_F.position)))
+
+
+def inherited(connection: Connection, project_id: str) -> tuple[FolderRow, ...]:
+    """What conversations of a project begin with: its list, else that of its type, empty where neither has one."""
+    kind = select(PROJECTS.c.type_id).where(PROJECTS.c.id == project_id)
+    type_id = connection.execute(kind).scalar()
+    own = folders_of(connection, "project", project_id)
+    return own or (folders_of(connection, "project_type", type_id) if type_id else ())
 
 
 def set_folders(connection: Connection, scope: Scope, scope_id: str, folders: Sequence[FolderRow]) -> None:

@@ -59,7 +59,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Everything above a conversation. `who` is what its colleague is called, empty without one."""
+    """Everything above a conversation. `who` is what its colleague is called, empty without one.
+
+    `offers_own`: a conversation without folders gets a workspace of its own with its next message.
+    """
 
     card: Card
     picker: Picker
@@ -67,6 +70,7 @@ class Bar:
     priority: Field
     project: Field
     folders: tuple[FolderRow, ...]
+    offers_own: bool
     agent: Field
     stage: Field
     who: str
@@ -90,6 +94,7 @@ async def bar_of(desk: Desk, person: Person, row: ConversationRow) -> Bar:
         priority=_priority(card, say),
         project=Field("projectId", say("bar.project"), tuple(_projects(card, projects, types, say))),
         folders=folders,
+        offers_own=bool(folders) or await workspace.work_folders.offers_own(),
         agent=_agent(row, colleagues, say),
         stage=_stage(card, stages, say),
         who=_called(row.agent, colleagues),

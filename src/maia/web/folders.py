@@ -15,6 +15,7 @@ from maia.web.frame import reader_of
 from maia.web.strangers import NO_STORE
 from maia.workspace.folders import Kept
 from maia.workspace.records import FolderRow
+from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -40,11 +41,19 @@ def line_of(kept: Kept, say: Say) -> Line:
 @router.get("/ui/conversations/{conversation_id}/rail/folders")
 async def folders_panel(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
     """The tab as it stands, each folder looked at now."""
-    kept = await desk.workspace.work_folders.looked(row)
+    workspace = desk.workspace
+    kept = await workspace.work_folders.looked(row)
+    card = await workspace.cards.card(person.user, row)
+    defaults = await workspace.defaults.of("project", row.project_id) if row.project_id else ()
+    shared = tuple((each.row.name, each.row.path) for each in kept if not each.row.is_workspace)
+    may_set = may(person.user, "planning") and len(shared) == len(kept) and bool(shared)
     html = reader_of(desk, person).draw(
         "folders.html",
         row=row,
         folders=[line_of(each, person.say) for each in kept],
-        offers_own=bool(kept) or await desk.workspace.work_folders.offers_own(),
+        offers_own=bool(kept) or await workspace.work_folders.offers_own(),
+        project=visible(card.project or ""),
+        defaults=defaults,
+        may_set=may_set and shared != tuple((each.name, each.path) for each in defaults),
     )
     return HTMLResponse(html, headers=NO_STORE)

@@ -27,6 +27,7 @@ from maia.workspace.fields import (
     checked_note,
     wanted,
 )
+from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.news import News
 from maia.workspace.problems import NotYours, Unusable
@@ -60,8 +61,11 @@ class Place:
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, database: Database, log: Log, colleagues: Colleagues, news: News) -> None:
+    def __init__(
+        self, database: Database, log: Log, folders: WorkFolders, colleagues: Colleagues, news: News
+    ) -> None:
         self._database = database
+        self._folders = folders
         self._log = log
         self._colleagues = colleagues
         self._news = news
@@ -107,7 +111,7 @@ class Cards:
         """
         if asked:
             work = await self.prepared(user, asked, is_new=False)
-            await self._write(row, ("fields", "history"), lambda c: work(c, row.id))
+            await self._write(row, _parts(asked), lambda c: work(c, row.id))
 
     async def prepared(
         self, user: User, asked: JsonObject, *, is_new: bool = True
@@ -128,6 +132,8 @@ class Cards:
             changes = _changes(connection, row, own)
             if any(field == "stage" for field, *_ in changes):
                 own["rank"] = 0  # a place in one stage says nothing in another: it stands among the new ones
+            if own.get("project_id", row.project_id) != row.project_id:
+                self._folders.of_project(connection, row.id, own["project_id"])
             cards.set_fields(connection, row.id, own, is_news=bool(changes) or "agent" in own)
             if labels is not None:
                 cards.set_labels(connection, row.id, labels)
@@ -146,7 +152,7 @@ class Cards:
             work(connection, row.id)
             board.put(connection, user.id, row.id, place.beside, is_after=place.is_after)
 
-        await self._write(row, ("fields", "history"), move)
+        await self._write(row, _parts(asked), move)
 
     async def delete(self, user: User, row: ConversationRow) -> None:
         """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written."""
@@ -182,6 +188,11 @@ class Cards:
     ) -> Sequence[Entry]:
         """The newest entries, the newest first (R-2.299)."""
         return await self._database.read(lambda c: history.entries_of(c, row.id, kind, limit, before))
+
+
+def _parts(asked: JsonObject) -> tuple[RecordPart, ...]:
+    """What of the record is other after such a change; another project brings its folders (R-2.139)."""
+    return ("fields", "history", "folders") if "projectId" in asked else ("fields", "history")
 
 
 def _agent(

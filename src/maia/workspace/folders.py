@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from maia.core.events import Notice
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
-from maia.database.folders import FolderRow, folders_of, owned_among, set_folders
+from maia.database.folders import FolderRow, folders_of, inherited, owned_among, set_folders
 from maia.folders.lists import Folder, Root, Working, checked_list, working
 from maia.folders.refusals import FolderRefused, Refusal
 from maia.folders.safety import Safety
@@ -86,6 +86,14 @@ class WorkFolders:
         own = self._own_path(conversation_id)
         rows = [FolderRow(each.name, each.path, each.path == own) for each in folders]
         return lambda c: set_folders(c, "conversation", conversation_id, rows)
+
+    def of_project(self, connection: Connection, conversation_id: str, project_id: str | None) -> None:
+        """The list that a conversation has by its project: its own or its type's, else the own workspace (R-2.317)."""
+        own = self._own_path(conversation_id)
+        rows = inherited(connection, project_id) if project_id else ()
+        if not rows and own:
+            rows = (FolderRow(WORKSPACE, own, is_workspace=True),)
+        set_folders(connection, "conversation", conversation_id, rows)
 
     async def settle(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list; a conversation without any gets its own workspace (R-2.347, R-2.348)."""

@@ -30,6 +30,7 @@ from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
+from maia.workspace.defaults import DefaultFolders
 from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
@@ -104,9 +105,10 @@ class Workspace:
         self.accounts = Accounts(self._database)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
-        self.cards = Cards(self._database, self._log, colleagues, self._news)
+        self.cards = Cards(self._database, self._log, self.work_folders, colleagues, self._news)
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
+        self.defaults = DefaultFolders(self._database, self.work_folders)
         self.changing = Changing(self._log, self.work_folders, self.models, self.cards)
 
     # Life

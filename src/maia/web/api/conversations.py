@@ -11,14 +11,13 @@ from starlette.responses import Response
 from maia.core.types import JsonObject, Submission
 from maia.web.api.bindings import binding_json, options_json
 from maia.web.api.cardshapes import card_json
+from maia.web.api.foldershapes import folders_json, folders_of
 from maia.web.api.shapes import (
     ChangedConversation,
     ListQuery,
     NewConversation,
     NewMessage,
     conversation_json,
-    folders_json,
-    folders_of,
     json_answer,
     message_json,
 )

@@ -18,7 +18,8 @@ from maia.web.api.cardshapes import (
     stage_json,
     type_json,
 )
-from maia.web.api.shapes import NewConversation, conversation_json, folders_of
+from maia.web.api.foldershapes import folders_of
+from maia.web.api.shapes import NewConversation, conversation_json
 from maia.web.auth import AtDesk, SignedIn
 from maia.workspace.problems import NotAllowed, Unusable
 from maia.workspace.rights import may

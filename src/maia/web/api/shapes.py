@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, model_validator
@@ -11,24 +10,18 @@ from starlette.responses import Response
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.cardshapes import CardFields
+from maia.web.api.foldershapes import FolderBody
 from maia.web.clock import moment
 from maia.workspace.binding import Binding
 from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Change
-from maia.workspace.records import ConversationRow, Folder, FolderRow, MessageRow
+from maia.workspace.records import ConversationRow, MessageRow
 from maia.workspace.titles import LONGEST_TITLE
 from maia.workspace.turns import LONGEST_MESSAGE
 
 Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Level = Annotated[str, StringConstraints(max_length=20)]
-
-
-class FolderBody(Body):
-    """A named root; without a name it has its folder's."""
-
-    name: Annotated[str, StringConstraints(max_length=1000)] = ""
-    path: Annotated[str, StringConstraints(max_length=8000)]
 
 
 class _Named(Body):
@@ -131,16 +124,6 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "createdAt": moment(row.created_at),
         "updatedAt": moment(row.updated_at),
     }
-
-
-def folders_of(bodies: list[FolderBody]) -> list[Folder]:
-    """The folders that somebody sent."""
-    return [Folder(each.name, each.path) for each in bodies]
-
-
-def folders_json(rows: Sequence[FolderRow]) -> list[JsonObject]:
-    """The folders of a conversation, the primary one first."""
-    return [{"name": row.name, "path": row.path, "isWorkspace": row.is_workspace} for row in rows]
 
 
 def message_json(row: MessageRow) -> JsonObject:

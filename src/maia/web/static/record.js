@@ -154,6 +154,16 @@ rail.addEventListener("click", async (event) => {
   const next = panel.querySelectorAll("[data-path]")[to ?? Math.min(at, folders.length - 1)];
   (next?.querySelector(`[data-folder=${button.dataset.folder}]:not(:disabled)`) ?? next?.querySelector("button:not(:disabled)"))?.focus();
 });
+rail.addEventListener("click", async (event) => {
+  const url = event.target.closest("[data-defaults]")?.dataset.defaults;
+  if (!url) return;
+  const panel = event.target.closest("[role=tabpanel]");
+  const answer = await ask("PUT", url, { folders: listed(panel) });
+  const problem = problemOf(panel);
+  problem.hidden = answer.ok;
+  problem.textContent = answer.ok ? "" : (answer.data.message ?? problem.dataset.lost);
+  if (answer.ok) load(panel);
+});
 rail.addEventListener("submit", async (event) => {
   if (event.target.id !== "folder-form") return;
   event.preventDefault();
