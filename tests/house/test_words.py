@@ -147,11 +147,16 @@ def asked_for() -> Iterator[tuple[str, str]]:
                     yield where, pattern
 
 
+SETTINGS = {"i18n.timezone"}
+"""Names of settings, which have the look of keys."""
+
+
 def looks_like_a_key(text: str) -> bool:
     return (
         re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_-]+)+", text) is not None
         and text.partition(".")[0] in NAMESPACES
         and not text.endswith(FILE_ENDINGS)
+        and text not in SETTINGS
     )
 
 

@@ -42,7 +42,7 @@ def test_the_bar_opens_what_the_model_received(context: BrowserContext, data: An
         page.wait_for_url("**/context")
         expect(page.locator("h1")).to_have_text(say("context.title"))
         expect(page.locator(".sections tbody td:nth-child(2) a")).to_have_text(
-            ["maia", "environment", "tools", "message"]
+            ["identity", "rules", "working-folders", "runtime", "tools", "turn-time", "message"]
         )
         page.get_by_role("link", name="message").click()
         expect(page.locator("#raw pre")).to_contain_text("user:\nLook")

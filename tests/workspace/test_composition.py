@@ -48,9 +48,11 @@ def test_a_turn_keeps_what_its_last_call_received_and_no_more(database_url: str,
             assert [(each.zone, each.name) for each in found.sections] == [
                 ("system", "tools"),
                 ("conversation", "history"),
+                ("turn", "turn-time"),
                 ("turn", "message"),
             ]
-            _, history, message = found.sections
+            _, history, clock, message = found.sections
+            assert clock.text.startswith("Current date and time: ")
             assert "First \ufffd question" in history.text
             assert (history.privacy, message.privacy) == ("local", None)
             assert "Second question" not in history.text
@@ -104,7 +106,7 @@ def test_what_was_masked_stands_as_it_was_sent_with_its_types(database_url: str,
             await turn(workspace, user, row, "And now?")
             found = await workspace.composition(row, 2)
             assert found is not None
-            history, message = found.sections
+            _, history, _, message = found.sections
             assert "lea@example.org" in history.text
             assert history.sent is not None
             assert "[EMAIL]" in history.sent

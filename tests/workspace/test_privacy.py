@@ -66,7 +66,9 @@ def test_sent_again_masked_the_masked_text_is_what_is_stored_shown_and_sent(data
             assert [event.text for event in seen if isinstance(event, UserSaid)] == [kept]
             assert (await workspace.messages(row, 10))[0].text == kept
             assert (await workspace.conversation(user, row.id)).title == kept
-            assert wire.requests[0].messages == (UserMessage((TextPart("pay [IBAN] for [EMAIL]"),)),)
+            (asked,) = wire.requests[0].messages
+            assert isinstance(asked, UserMessage)
+            assert asked.parts[1:] == (TextPart("pay [IBAN] for [EMAIL]"),), "behind the clock"
             told = [event for event in seen if isinstance(event, Notice) and event.key == "privacy.masked"]
             assert [notice.values for notice in told] == [{"n": 1, "types": "Email address"}]
             noted = {act: details for act, _, details in await acts(workspace)}
@@ -101,7 +103,9 @@ def test_nothing_is_refused_or_masked_where_nothing_leaves_or_nobody_wants_it(
             row = await workspace.create(user, "", "en")
             await workspace.submit(user, row, Submission(IBAN))
             await until(workspace, row, 0, TurnEnded)
-            assert wire.requests[0].messages == (UserMessage((TextPart(IBAN),)),)
+            (asked,) = wire.requests[0].messages
+            assert isinstance(asked, UserMessage)
+            assert asked.parts[1:] == (TextPart(IBAN),)
 
     asyncio.run(story())
 

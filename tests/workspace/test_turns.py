@@ -59,7 +59,7 @@ def test_the_whole_conversation_goes_to_the_model_each_time(database_url: str, t
                 row = await workspace.conversation(user, row.id)
                 await workspace.submit(user, row, Submission(text))
                 await until(workspace, row, row.last_seq, TurnEnded)
-            said = [m.parts[0].text for m in wire.requests[-1].messages if isinstance(m, UserMessage)]  # type: ignore[union-attr]
+            said = [m.parts[-1].text for m in wire.requests[-1].messages if isinstance(m, UserMessage)]  # type: ignore[union-attr]
             assert said == ["one", "two", "three"]
 
     asyncio.run(story())

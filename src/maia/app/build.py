@@ -23,8 +23,8 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.ports import FileState, Hands, ToolMemory
 from maia.core.tool import AnyTool
-from maia.core.types import Reason
-from maia.engine.context import Tally, base_sections, project_section, read_start_context
+from maia.core.types import Reason, Section
+from maia.engine.context import Door, Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
 from maia.engine.setup import AgentDesk, BangOutcome, Bound, CallContext, Config, Setup
 from maia.engine.views import Trust
@@ -123,7 +123,7 @@ def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
     from maia.engine.masking import destination_of
     from maia.workspace.bench import WorkBench
 
-    builder = _Builder(ground, Sessions(ground.folders.sessions))
+    builder = _Builder(ground, Sessions(ground.folders.sessions), door="workspace")
     return WorkBench(
         launch=ground.folders.launch,
         say=ground.say,
@@ -225,7 +225,10 @@ class _SessionState:
 class _Builder:
     """Makes the parts of a session that settings and folder decide, and makes them again when they are read again."""
 
-    def __init__(self, ground: Ground, sessions: Sessions, masking: Masking | None = None) -> None:
+    def __init__(
+        self, ground: Ground, sessions: Sessions, masking: Masking | None = None, door: Door = "terminal"
+    ) -> None:
+        self._door: Door = door
         self._ground = ground
         self._sessions = sessions
         self._states: dict[str, _SessionState] = {}
@@ -255,7 +258,7 @@ class _Builder:
         return Config(
             judge=self._rules.judge,
             tools=self._tools,
-            sections=(*base_sections(folders.launch, ground.add_dirs, date.today()), *agent, *project),
+            sections=(*self._base(folders.launch), *agent, *project),
             notices=(
                 Notice("info", "start.folder", {"folder": str(folders.launch)}),
                 *folders.notices,
@@ -339,6 +342,11 @@ class _Builder:
         """Let go of what the tools hold open."""
         if self._memory is not None:
             await self._memory.aclose()
+
+    def _base(self, launch: Path) -> tuple[Section, ...]:
+        """The day stands in the prompt of a session that begins once; in the workspace the clock rides on messages."""
+        today = date.today() if self._door == "terminal" else None
+        return base_sections(launch, self._ground.add_dirs, door=self._door, today=today)
 
     def _own_tools(self) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
         tools = {tool.spec.name: tool for tool in built_in_tools()}

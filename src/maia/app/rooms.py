@@ -72,7 +72,7 @@ class Rooms:
             ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, _looking(reals), fence
         )
         hidden = tuple(Path(place.path) for place in self.look().places if place.kind != "sensitive")
-        return replace(ground, rules=rules, hidden=hidden)
+        return replace(ground, rules=rules, hidden=hidden, memory=None)  # here everybody has a memory of their own
 
     @cached_property
     def _nowhere(self) -> str:

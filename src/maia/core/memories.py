@@ -56,3 +56,36 @@ class Memory(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+# Look-ups of one answer in the workspace ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that was found: a note or an earlier message. `when` is seconds since 1970, `where` its source."""
+
+    item_id: str
+    text: str
+    when: float
+    where: str = ""
+
+
+class Lookups(Protocol):
+    """What one answer may ask of the memory of its conversation, so many times (N-11.07).
+
+    Whose it is and which part of it is open was settled before, and is asked again with each call. Every method raises
+    `MaiaError`: for a conversation that is gone, and when all calls are used.
+    """
+
+    async def search(self, query: str, limit: int) -> Sequence[Item]:
+        """What fits best, in short."""
+        ...
+
+    async def expand(self, ids: Sequence[str]) -> Sequence[Item]:
+        """These items whole; what is not open here is left out."""
+        ...
+
+    async def keep(self, text: str, *, everywhere: bool) -> Item:
+        """Keep a note for this project, or everywhere; as it was kept. It is no look-up."""
+        ...

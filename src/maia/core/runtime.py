@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from maia.core.errors import MaiaError
 from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta, ToolOutput
 from maia.core.secret import Secret
-from maia.core.types import Block, Failure, Message, Need, Outcome, StopReason, ToolCallPart, Usage
+from maia.core.types import Block, Failure, Message, Need, Outcome, Section, StopReason, ToolCallPart, Usage
 
 OWN_MODEL: Final = "default"
 """The name shown where a program answers with the model that it chooses by itself."""
@@ -71,7 +71,7 @@ class ProgramTask:
 
     `history` is what was said before in this conversation; a program that still has it in its own session needs it
     not. `model` is empty for the program's own choice. `may_write` says that the rules trust this program as a whole
-    (`Agent(name)`), which matters only to one that cannot ask.
+    (`Agent(name)`), which matters only to one that cannot ask. `preface` rides on this request and is not part of it.
     """
 
     text: str
@@ -81,6 +81,12 @@ class ProgramTask:
     instructions: str = ""
     model: str = ""
     may_write: bool = False
+    preface: tuple[Section, ...] = ()
+
+    @property
+    def request(self) -> str:
+        """What the program is asked, with what rides on it in front."""
+        return "\n\n".join((*(section.text for section in self.preface), self.text))
 
 
 @dataclass(frozen=True, slots=True)

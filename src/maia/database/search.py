@@ -113,6 +113,27 @@ def holding(connection: Connection, words: Sequence[str], *, titles_only: bool) 
     return literal_column("conversations.id").in_(given)
 
 
+def messages_with_any(connection: Connection, owner_id: str, words: Sequence[str], limit: int) -> Sequence[str]:
+    """The newest messages of that person's conversations that have one of these words, as beginnings of theirs."""
+    if not words:
+        return []
+    on_file = connection.dialect.name == "sqlite"
+    join, condition, newest = (
+        ("search_words w JOIN search_places s ON s.id = w.rowid", "w.words MATCH :w", "w.rowid")
+        if on_file
+        else ("search_places s", "s.words @@ cast(:w AS tsquery)", "s.id")
+    )
+    asked = " OR ".join(f'"{word}"*' for word in words) if on_file else " | ".join(f"'{word}':*" for word in words)
+    found = connection.execute(
+        text(
+            f"SELECT s.message_id FROM {join} JOIN conversations c ON c.id = s.conversation_id WHERE {condition}"
+            f" AND s.message_id != '' AND c.owner_id = :o AND c.deleted_at IS NULL ORDER BY {newest} DESC LIMIT :n"
+        ),
+        {"w": asked, "o": owner_id, "n": limit},
+    )
+    return list(found.scalars())
+
+
 def _for_file(words: Iterable[str]) -> str:
     return " AND ".join(f'"{word}"' for word in words) + "*"
 

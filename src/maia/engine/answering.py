@@ -6,21 +6,25 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from maia.core.events import ContextMeasured, UserSaid
 from maia.core.ports import Hands, Say, Wire
 from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
-from maia.core.types import Message, Need, Submission, UserMessage, Verdict
+from maia.core.types import Message, ModelRequest, Need, Section, Submission, UserMessage, Verdict
 from maia.engine.approvals import Approvals
 from maia.engine.context import Assembler
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, SilentCut, StepLimit
 from maia.engine.outside import OutsidePorts, run_outside
+from maia.engine.preface import place_of_message, with_preface
 from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
 from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.transcript import Transcript, user_parts
 from maia.engine.turn import Emit, Price, TurnPorts, run_turn
+
+PROGRAM_SECTIONS: Final = ("agent", "project-prompt", "project")
+"""What a program is told beside the request; who it is and how it works it knows by itself."""
 
 
 class Bench(Protocol):
@@ -59,7 +63,7 @@ class Answering:
     """One turn of a conversation, whoever answers it. `session` names the conversation for what tools remember.
 
     `thread` changes when the conversation is another one than in the turn before; `measure` is None where nobody
-    counts.
+    counts. `preface` rides on the message of this turn alone.
     """
 
     bench: Bench
@@ -72,6 +76,7 @@ class Answering:
     thread: int
     emit: Emit
     measure: Callable[[], ContextMeasured | None] | None = None
+    preface: tuple[Section, ...] = ()
 
     async def run(self, said: UserSaid) -> None:
         """Run the turn to its `TurnEnded`; raises nothing. Cancelling stops it."""
@@ -79,16 +84,21 @@ class Answering:
         if self.bound.runtime is not None:
             await run_outside(self._outside_ports(self.bound.runtime, self._task(said, history)), number, said)
         elif self.bound.wire is not None:
-            await run_turn(self._ports(self.bound.wire), number, said)
+            await run_turn(self._ports(self.bound.wire, place_of_message(history)), number, said)
 
     # Inside
 
-    def _ports(self, wire: Wire) -> TurnPorts:
+    def _ports(self, wire: Wire, place: int) -> TurnPorts:
         assembler = assembler_for(self.bench.models, self.config, self.bound)
+
+        def request() -> ModelRequest:
+            messages = with_preface(self.transcript.messages(), place, self.preface)
+            return assembler.request(self.bound.model, messages)
+
         return TurnPorts(
             wire=wire,
             model=self.bound.model,
-            request=lambda: assembler.request(self.bound.model, self.transcript.messages()),
+            request=request,
             scheduler=Scheduler(
                 tools=self.config.tools,
                 gate=self._gate(),
@@ -122,7 +132,7 @@ class Answering:
 
     def _task(self, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:
         trust = self.config.judge.decide((Need("Agent", "name", self.bound.provider),))
-        told = (section.text for section in self.config.sections if section.name in ("agent", "project"))
+        told = (section.text for section in self.config.sections if section.name in PROGRAM_SECTIONS)
         return ProgramTask(
             text="\n\n".join(part.text for part in user_parts(said)),
             folder=self.bench.launch,
@@ -131,6 +141,7 @@ class Answering:
             instructions="\n\n".join(told),
             model="" if self.bound.model == OWN_MODEL else self.bound.model,
             may_write=trust.verdict is Verdict.ALLOW,
+            preface=self.preface,
         )
 
     def _gate(self) -> Gate:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from maia.core.errors import system_words
 from maia.core.events import Notice
@@ -61,15 +62,24 @@ def read_start_context(launch: Path) -> StartContext:
     return StartContext(None, (Notice("warn", "start.no_context"),))
 
 
-def base_sections(launch: Path, folders: Sequence[Path], today: date) -> tuple[Section, ...]:
-    """The sections that do not come from the folder's own files: who the agent is, and where it works."""
-    prompt = resources.files("maia.engine.prompts").joinpath("system.md").read_text("utf-8")
+Door: TypeAlias = Literal["terminal", "workspace"]
+
+
+def base_sections(
+    launch: Path, folders: Sequence[Path], *, door: Door = "terminal", today: date | None = None
+) -> tuple[Section, ...]:
+    """The sections that do not come from the folder's own files: who the agent is, its rules, where it works.
+
+    Without `today` the clock rides on each message, so that these are the same for ever (N-12.04).
+    """
+    prompts = resources.files("maia.engine.prompts")
+    identity = prompts.joinpath(f"identity_{door}.md").read_text("utf-8")
+    rules = prompts.joinpath("rules.md").read_text("utf-8")
     more = "".join(f"\nAlso writable: {visible(str(folder))}" for folder in folders)
-    where = (
-        f"Working folder: {visible(str(launch))}{more}\nPlatform: {sys.platform}\nToday: {today.isoformat()}\n"
-        "Relative paths start at the working folder."
-    )
-    return Section("maia", prompt.strip(), "maia"), Section("environment", where, "maia")
+    where = f"Working folder: {visible(str(launch))}{more}\nRelative paths start at the working folder."
+    machine = f"Platform: {sys.platform}" + (f"\nToday: {today.isoformat()}" if today else "")
+    told = (("identity", identity), ("rules", rules), ("working-folders", where), ("runtime", machine))
+    return tuple(Section(name, text.strip(), "maia") for name, text in told)
 
 
 def project_section(section: Section) -> Section:
@@ -88,7 +98,8 @@ class Assembler:
     effort: Effort | None = None
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self.tools.values())
+        """What the model is told of the tools; one that is there under several names is told once."""
+        return tuple({tool.spec.name: tool.spec for tool in self.tools.values()}.values())
 
     def request(self, model: str, messages: tuple[Message, ...]) -> ModelRequest:
         return ModelRequest(model, self.system, messages, self.specs(), self.max_output_tokens, self.effort)

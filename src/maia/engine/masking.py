@@ -22,7 +22,9 @@ from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import Sent, kind_name
 from maia.privacy.wire import MaskedWire
 
-MAY_HOLD_PLACEHOLDERS: Final = frozenset(("TodoWrite", "MemoryStore", "MemorySearch"))
+MAY_HOLD_PLACEHOLDERS: Final = frozenset(
+    ("TodoWrite", "MemoryStore", "MemorySearch", "MemoryExpand", "memory_search", "memory_expand", "search_memory")
+)
 """Tools whose words stay words: a note with a placeholder in it spoils nothing."""
 
 AddressOf = Callable[[str], str | None]

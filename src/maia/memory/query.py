@@ -19,7 +19,7 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_STOP: Final = _listed(
+STOP: Final = _listed(
     "a an and are as at be but by did do does for from had has have he her his how i if in into is it its me my no "
     "not of on or our she so that the their them then there they this to up was we were what when where which who "
     "why will with would you your "
@@ -66,7 +66,7 @@ def terms(query: str) -> tuple[Term, ...]:
     Where all are empty words they are taken as they are.
     """
     words = list(dict.fromkeys(tokens(query[:MAX_CHARS])))
-    telling = [word for word in words if word not in _STOP]
+    telling = [word for word in words if word not in STOP]
     return tuple(_term(word) for word in (telling or words)[:MAX_TERMS])
 
 

@@ -23,6 +23,7 @@ _KINDS: dict[str, NeedKind] = {
     "CurrentModel": "none",
     "MemoryStore": "none",
     "MemorySearch": "none",
+    "MemoryExpand": "none",
 }
 
 

@@ -45,13 +45,20 @@ class MaskedRuntime:
 
     def _masked(self, task: ProgramTask) -> tuple[ProgramTask, Sent]:
         """The task as one request, of which the instructions and the text are the sections."""
-        sections = (Section("instructions", task.instructions), Section("request", task.text))
+        asked = (replace(each, origin="") for each in task.preface)
+        sections = (Section("instructions", task.instructions), *asked, Section("request", task.text))
         masked = mask_request(ModelRequest(task.model, sections, task.history), self._masker.mask)
         version = self._masker.policy.version
         sent = Sent(self.name, version, False, masked.sections, masked.parts, masked.tools, masked.pictures)
         self._placed.note(sent)
-        instructions, request = masked.request.system
-        clean = replace(task, text=request.text, history=masked.request.messages, instructions=instructions.text)
+        instructions, *preface, request = masked.request.system
+        clean = replace(
+            task,
+            text=request.text,
+            history=masked.request.messages,
+            instructions=instructions.text,
+            preface=tuple(preface),
+        )
         return clean, sent
 
 

@@ -110,7 +110,7 @@ class AcpRuntime:
             await self._choose_model(live, live.made, task.model)
             live.model = task.model
         fold = turn.fold = Fold(self._program, task.folder, live.cost)
-        words = first_prompt(task) if is_new else task.text
+        words = first_prompt(task) if is_new else task.request
         asked: JsonObject = {"sessionId": live.session, "prompt": [{"type": "text", "text": words}]}
         turn.prompting = asyncio.create_task(live.rpc.call("session/prompt", asked))
         turn.prompting.add_done_callback(lambda done: done.cancelled() or done.exception())  # told here or to nobody

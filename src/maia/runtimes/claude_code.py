@@ -123,7 +123,7 @@ class ClaudeCodeRuntime:
     async def _answered(self, turn: _Turn) -> ProgramEnd:
         is_new = not (self._session[0] and self._session[1] == turn.task.thread)
         self._cost = None if is_new else self._cost
-        words = first_prompt(turn.task) if is_new else turn.task.text
+        words = first_prompt(turn.task) if is_new else turn.task.request
         try:
             await self._request(turn, {"subtype": "initialize", "hooks": _EVERY_TOOL})
             message: JsonObject = {"role": "user", "content": words}

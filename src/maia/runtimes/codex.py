@@ -76,7 +76,7 @@ class CodexRuntime:
             desk.tell(Notice("info", "runtime.read_only", {"program": self._program.title, "name": self.name}))
         self._turn = turn = _Turn(task, desk, process, asyncio.get_running_loop().time())
         try:
-            return await self._answered(turn, task.text if session else first_prompt(task))
+            return await self._answered(turn, task.request if session else first_prompt(task))
         except Hung as silent:
             notice, end = hung(self._program.title, silent.seconds)
             desk.tell(notice)

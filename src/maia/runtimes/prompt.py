@@ -15,7 +15,7 @@ def first_prompt(task: ProgramTask) -> str:
     if task.history:
         earlier = cut_middle("\n\n".join(filter(None, map(_told, task.history))), _HISTORY_CHARS).text
         parts.append(f"<earlier_conversation>\n{earlier}\n</earlier_conversation>")
-    return "\n\n".join([*parts, task.text])
+    return "\n\n".join([*parts, task.request])
 
 
 def _told(message: Message) -> str:

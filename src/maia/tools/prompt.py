@@ -10,7 +10,7 @@ from maia.tools.arguments import Parameters
 
 
 @cache
-def load_spec(name: str, parameters: Parameters) -> ToolSpec:
-    """The spec of the tool `name`, described by `<name in lower case>.md` in this folder."""
-    text = Path(__file__).with_name(f"{name.lower()}.md").read_text(encoding="utf-8")
+def load_spec(name: str, parameters: Parameters, described_in: str = "") -> ToolSpec:
+    """The spec of the tool `name`, described by `<name in lower case>.md` in this folder unless another is named."""
+    text = Path(__file__).with_name(f"{described_in or name.lower()}.md").read_text(encoding="utf-8")
     return ToolSpec(name, text.strip(), parameters.schema())

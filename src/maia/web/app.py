@@ -13,12 +13,14 @@ from maia.web import approvals as approvals_page
 from maia.web import bar, failures, folders, history, home, pages, people, providers, records
 from maia.web import board as board_page
 from maia.web import context as context_page
+from maia.web import memories as memory_page
 from maia.web.api import (
     account,
     approvals,
     cards,
     conversations,
     defaults,
+    memories,
     models,
     observability,
     planning,
@@ -75,6 +77,7 @@ def make_app(desk: Desk) -> ASGIApp:
         conversations.router,
         approvals.router,
         observability.router,
+        memories.router,
         cards.router,
         planning.router,
         planning.by_planner,
@@ -94,6 +97,7 @@ def make_app(desk: Desk) -> ASGIApp:
         folders.router,
         records.router,
         context_page.router,
+        memory_page.router,
         approvals_page.router,
         providers.router,
         people.router,

@@ -18,6 +18,7 @@ COMMON: Final[Mapping[str, str]] = {
     "CurrentModel": "current_model",
     "MemoryStore": "memory_store",
     "MemorySearch": "memory_search",
+    "MemoryExpand": "memory_expand",
 }
 
 

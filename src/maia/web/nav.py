@@ -22,6 +22,7 @@ NAV: Final = (
     Entry("web.nav.home", "home", "/"),
     Entry("board.title", "stage", "/board"),
     Entry("approvals.nav", "hand", "/approvals"),
+    Entry("memories.title", "note", "/memory"),
     Entry("provider.title", "plug", "/providers"),
     Entry("people.title", "user", "/users", "users"),
 )

@@ -12,6 +12,7 @@ from maia.core.ports import Say
 from maia.core.text import visible
 from maia.core.types import Failure, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds
+from maia.web.delivered import delivered
 from maia.web.names import common_name
 from maia.web.picker import answered, chip
 from maia.web.progress import Progress
@@ -196,6 +197,10 @@ class Speaker:
         kinds = section.masked_types or {}
         names = ", ".join(self.say(key) if self.say.has(key := f"privacy.type.{kind}") else kind for kind in kinds)
         return visible(self.say(EGRESS[str(section.privacy)].key, n=section.masked, types=names))
+
+    def delivered(self, memory: JsonObject) -> list[str]:
+        """The lines of the box «Mémoire transmise»."""
+        return [visible(line) for line in delivered(memory, self.say, self.count)]
 
     def masked_results(self, tools: JsonObject) -> str:
         """`memory_search (2), …` (R-2.114)."""

@@ -28,6 +28,7 @@ from maia.database.compositions import CompositionRow, SectionRow, TokensSource
 from maia.database.providers import ModelRow
 from maia.engine.setup import Bound
 from maia.privacy.sent import PartSent, Sent, total
+from maia.workspace.briefing import Briefing
 
 ESTIMATED_SERVERS: Final = frozenset(("ollama",))
 ESTIMATED_PROGRAMS: Final = frozenset(("grok", "kimi"))
@@ -49,6 +50,7 @@ class Tape:
     before: int | None = None
     measured: int | None = None
     window: int | None = None
+    briefing: Briefing | None = None
 
     def outside(self, asked: ModelRequest | ProgramTask) -> None:
         """A call as it was assembled."""
@@ -80,7 +82,7 @@ class Tape:
         tokens, source = self._tokens()
         policy = self.sent.version if self.sent else ""
         tools: dict[str, int] = dict(self.sent.tools) if self.sent else {}
-        memory = {"maskedResults": tools}
+        memory = {"maskedResults": tools, **(self.briefing.delivery() if self.briefing else {})}
         return CompositionRow(
             conversation, turn, provider, model, self.window, tokens, source, policy, memory, self._sections()
         )
@@ -88,12 +90,16 @@ class Tape:
     def _tokens(self) -> tuple[int, TokensSource]:
         if self.measured is not None:
             return self.measured, "measured"
-        return sum(tokens_of(text) for _, _, text in _parts(self.assembled, self.before or 0)), "estimated"
+        return sum(tokens_of(text) for _, _, text in self._parts(self.assembled)), "estimated"
+
+    def _parts(self, asked: ModelRequest | ProgramTask | None) -> list[tuple[str, Section, str]]:
+        preface = self.briefing.preface if self.briefing else ()
+        return _parts(asked, self.before or 0, preface)
 
     def _sections(self) -> tuple[SectionRow, ...]:
-        sent_texts = [text for _, _, text in _parts(self.as_sent, self.before or 0)] if self.as_sent else []
+        sent_texts = [text for _, _, text in self._parts(self.as_sent)]
         rows: list[SectionRow] = []
-        for n, (zone, section, text) in enumerate(_parts(self.assembled, self.before or 0)):
+        for n, (zone, section, text) in enumerate(self._parts(self.assembled)):
             sent = sent_texts[n] if n < len(sent_texts) and sent_texts[n] != text else None
             row = SectionRow(
                 zone,
@@ -147,24 +153,37 @@ def _kept(text: str) -> str:
     return cut_middle(text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd"), _LONGEST).text
 
 
-def _parts(asked: ModelRequest | ProgramTask | None, before: int) -> list[tuple[str, Section, str]]:
+def _parts(
+    asked: ModelRequest | ProgramTask | None, before: int, preface: Sequence[Section]
+) -> list[tuple[str, Section, str]]:
     """(zone, section, text) in the order in which the model reads them (R-2.087, R-2.089)."""
     match asked:
         case None:
             return []
         case ModelRequest():
             system, tools = asked.system, json.dumps(to_json(asked.tools), ensure_ascii=False, indent=1)
-            history, now = asked.messages[:before], asked.messages[before:]
+            history = asked.messages[:before]
+            led, now = _led(asked.messages[before:], len(preface))
             message = _told(now)
         case ProgramTask():
             system = (Section("instructions", asked.instructions),) if asked.instructions else ()
             tools, history, message = "", asked.history, asked.text
+            led = [section.text for section in asked.preface]
     parts = [("system", section, section.text) for section in system]
     if tools and tools != "[]":
         parts.append(("system", Section("tools", "", "maia"), tools))
     if history:
         parts.append(("conversation", Section("history", ""), _told(history)))
+    parts += [("turn", section, text) for section, text in zip(preface, led, strict=False)]
     return [*parts, ("turn", Section("message", ""), message)]
+
+
+def _led(now: Sequence[Message], count: int) -> tuple[list[str], Sequence[Message]]:
+    """The texts that ride in front of the message of this turn, and the messages without them."""
+    if not count or not now or not isinstance(first := now[0], UserMessage):
+        return [], now
+    led = [part.text for part in first.parts[:count] if isinstance(part, TextPart)]
+    return led, (replace(first, parts=first.parts[count:]), *now[1:])
 
 
 def _told(messages: Sequence[Message]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -18,6 +18,7 @@ from maia.database.users import User
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
 from maia.privacy.destination import AUTO
+from maia.privacy.kinds import KINDS, Action
 from maia.privacy.mask import Masker
 from maia.privacy.message import MASKED, REFUSED, mask_blocked, types_of
 from maia.privacy.policy import InvalidPolicy, Policy, read_policy
@@ -28,6 +29,7 @@ from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
 from maia.workspace.rights import Right, may
 
 _SETTING = "privacy"
+_SECRET = "secret"
 _log = logging.getLogger("maia.workspace")
 
 Source: TypeAlias = Literal["yaml", "ui", "defaults"]
@@ -156,6 +158,15 @@ class Privacy:
                 settings.note_act(connection, MASKED, by=user_id, conversation=conversation_id, details=details)
 
         return Passed(submission, masking.bound(bound, bench.destination(bound)), masking, note)
+
+    async def for_keeping(self, text: str) -> str:
+        """The text as it may be kept for long: masked as for elsewhere (N-10.18); with the policy off, keys alone."""
+        policy, _ = await self.policy()
+        if not policy.enabled:
+            keys = {kind: "mask" if kind == _SECRET else "off" for kind in KINDS}
+            policy = replace(policy, enabled=True, patterns=(), actions=cast(Mapping[str, Action], keys))
+        masker = self._masker(policy)
+        return (await asyncio.to_thread(masker.mask, text)).text
 
     async def _note(self, act: str, user_id: str, conversation_id: str, details: JsonObject) -> None:
         await self._database.write(

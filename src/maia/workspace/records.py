@@ -8,6 +8,7 @@ from maia.database.conversations import ConversationRow, Status
 from maia.database.events import PROGRESS, Logged
 from maia.database.folders import FolderRow
 from maia.database.history import Entry, EntryKind, Tracked
+from maia.database.memories import NoteRow
 from maia.database.messages import MessageRow
 from maia.database.people import Member, SignIn, Standing
 from maia.database.projects import Project, ProjectType, Stage
@@ -32,6 +33,7 @@ __all__ = [
     "Member",
     "MessageRow",
     "ModelRow",
+    "NoteRow",
     "Project",
     "ProjectType",
     "ProviderRow",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
@@ -21,6 +22,7 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
+from maia.core.tool import AnyTool
 from maia.core.types import Answer, Cost, Failure, Submission
 from maia.database import approvals, compositions, conversations, messages
 from maia.database.events import forget_progress
@@ -29,9 +31,11 @@ from maia.engine.approvals import Approvals
 from maia.engine.limits import SilentCut
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
+from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
+from maia.workspace.briefing import Briefing
 from maia.workspace.budgets import Purse
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
@@ -58,6 +62,7 @@ class RunningTurn:
     queue: Queue
     tape: Tape
     purse: Purse
+    brief: Callable[[], Awaitable[Briefing]]
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -88,7 +93,10 @@ class RunningTurn:
 
     async def _answer(self, said: UserSaid) -> None:
         config = await asyncio.to_thread(self.bench.configure)
-        config = replace(config, tools=self.masking.tools(config.tools), effort=self.chosen.why.effort)
+        briefing = self.tape.briefing = await self.brief()
+        tools = self.masking.tools(briefing.with_tools(config.tools))
+        sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
+        config = replace(config, sections=sections, tools=tools, effort=self.chosen.why.effort)
         for notice in self.notices:
             self.emit(notice)
         try:
@@ -102,6 +110,7 @@ class RunningTurn:
                 session=lambda: self.conversation,
                 thread=0,
                 emit=self.emit,
+                preface=briefing.preface,
             ).run(said)
         finally:
             if self.bound.runtime is not None:
@@ -201,3 +210,9 @@ class RunningTurn:
         known = None if outcome == "stopped" else failure
         provider, model = self.chosen.pair
         self.emit(TurnEnded(outcome, "unknown", "", None, Cost(), model, provider, 0, 0, 0, failure=known))
+
+
+def _told_size(tools: Mapping[str, AnyTool]) -> int:
+    """Characters of what the model is told of the tools."""
+    specs = {tool.spec.name: tool.spec for tool in tools.values()}
+    return sum(len(spec.description) + len(json.dumps(spec.parameters)) for spec in specs.values())

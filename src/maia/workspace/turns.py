@@ -18,6 +18,7 @@ from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import OpenBench, WorkBench
+from maia.workspace.briefing import Briefer
 from maia.workspace.catalogue import Pair
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.folders import Room, WorkFolders
@@ -80,11 +81,13 @@ class Turns:
         models: Shelf,
         privacy: Privacy,
         routing: Routing,
+        briefer: Briefer,
     ) -> None:
         self._database = database
         self._log = log
         self._folders = folders
         self._privacy = privacy
+        self._briefer = briefer
         self._open_bench = open_bench
         self._models = models
         self._routing = routing
@@ -167,7 +170,8 @@ class Turns:
         known, chosen = self._models.catalogue, way.chosen
         bound = way.purse.around(await _opened(bench, chosen.pair))
         is_auto = chosen.why.reason == "auto"
-        tape = Tape(window=window_of(known.model(chosen.pair), bound.provider))
+        window = window_of(known.model(chosen.pair), bound.provider)
+        tape = Tape(window=window)
         inner = overheard(bound, tape.inside)
         passed = await self._privacy.passed(
             bench, inner, row.id, author_id, submission, masked=masked, is_auto=is_auto, heard=tape.mask
@@ -205,6 +209,7 @@ class Turns:
             tape=tape,
             notices=(*room.notices, *way.notices),
             purse=way.purse,
+            brief=lambda: self._briefer.brief(row, begun.turn, submission.text, bound, window),
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")

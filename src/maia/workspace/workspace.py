@@ -25,6 +25,7 @@ from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
 from maia.workspace.bench import OpenBench
 from maia.workspace.board import Boards
+from maia.workspace.briefing import Briefer
 from maia.workspace.budgets import Budgets
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
@@ -35,6 +36,7 @@ from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
+from maia.workspace.memories import Memories
 from maia.workspace.news import News
 from maia.workspace.people import People
 from maia.workspace.planning import Planning
@@ -98,8 +100,10 @@ class Workspace:
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
+        self.memories = Memories(self._database, self.privacy)
+        briefer = Briefer(self._database, self.memories)
         self._turns = Turns(
-            self._database, self._log, self.work_folders, open_bench, self.models, self.privacy, self.routing
+            self._database, self._log, self.work_folders, open_bench, self.models, self.privacy, self.routing, briefer
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)

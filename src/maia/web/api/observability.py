@@ -36,16 +36,47 @@ def _json(found: CompositionRow) -> dict[str, Any]:
         "tokensSource": found.tokens_source,
         "policy": found.policy or None,
         "maskedResults": found.memory.get("maskedResults", {}),
-        "delivery": None,
-        "drillDown": None,
+        "delivery": _delivery(found.memory),
+        "drillDown": _drill_down(found.memory),
         "sections": [_section(each) for each in found.sections],
     }
+
+
+def _delivery(memory: JsonObject) -> JsonObject | None:
+    """What was recalled for the message; null for a turn that was recorded before that was noted."""
+    recall = memory.get("recall")
+    if not recall:
+        return None
+    return {
+        "model": memory["sizedFor"]["model"],
+        "window": memory["sizedFor"]["window"],
+        "hits": recall["items"],
+        "expanded": recall["expanded"],
+        "tokens": recall["tokens"],
+        "budget": recall["budget"],
+        "ids": recall["ids"],
+        "withheld": recall["withheld"],
+        "promptChannel": memory.get("promptChannel"),
+    }
+
+
+def _drill_down(memory: JsonObject) -> JsonObject | None:
+    """The model's own look-ups; null where its tools do not reach the memory."""
+    counts = memory.get("lookups")
+    return counts and {"calls": counts["calls"], "reads": counts["items"], "limit": counts["limit"]}
 
 
 def _section(section: SectionRow) -> dict[str, Any]:
     egress = None
     if section.privacy is not None:
-        egress = {"state": section.privacy, "masked": section.masked, "types": section.masked_types or {}}
+        types = section.masked_types or {}
+        egress = {
+            "state": section.privacy,
+            "masked": section.masked,
+            "spans": [{"type": kind, "count": count} for kind, count in types.items()],
+            "skipped": section.privacy if section.privacy not in ("masked", "clean") else None,
+            "types": types,
+        }
     return {
         "zone": section.zone,
         "name": section.name,

@@ -1,0 +1,161 @@
+"""What the model of one turn is told beside the conversation: the project's words, the clock, what is remembered."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from maia.core.tool import AnyTool
+from maia.core.types import JsonObject, Section
+from maia.database import memories, projects, settings
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.ids import now_ms
+from maia.database.messages import messages_of
+from maia.engine.setup import Bound
+from maia.tools.lookups import lookup_tools
+from maia.workspace.lookups import LIMIT, TurnLookups
+from maia.workspace.memories import MOST_NOTES, Memories
+from maia.workspace.moment import TIMEZONE, known_zone, turn_time
+from maia.workspace.recall import BUDGET, Recalled, budget_of, laid_out, query_of
+from maia.workspace.weighing import best, candidate_of
+
+BUDGET_SETTING: Final = "memory.index.budgetChars"
+BY_MESSAGE: Final = frozenset(("grok", "kimi"))
+"""Programs whose instructions travel in the message, which is told beside them (R-2.124)."""
+_PRIVATE: Final = ("MemorySearch", "MemoryStore")
+"""Tools of a private memory: here everybody's own takes their place."""
+_LETTERS: Final = "bcdfghjkmnpqrstvwxz"
+_MOST: Final = 64
+"""Of standing notes, and of found ones, that are read for one message: more than any block has room for."""
+_log = logging.getLogger("maia.workspace")
+
+
+@dataclass(slots=True)
+class Briefing:
+    """`sections` join the system prompt, `preface` rides on the message, `tools` are there beside the folder's own."""
+
+    model: str
+    window: int | None
+    preface: tuple[Section, ...]
+    recalled: Recalled
+    sections: tuple[Section, ...] = ()
+    lookups: TurnLookups | None = None
+    channel: str | None = None
+    tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
+
+    def with_tools(self, own: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
+        """The tools of the turn."""
+        return {**{name: tool for name, tool in own.items() if name not in _PRIVATE}, **self.tools}
+
+    def delivery(self) -> JsonObject:
+        """What the record of the turn keeps of it (R-2.115–R-2.124); read at the turn's end."""
+        recalled, counts = self.recalled, self.lookups and self.lookups.counts
+        return {
+            "sizedFor": {"model": self.model, "window": self.window},
+            "recall": {
+                "items": len(recalled.ids),
+                "expanded": recalled.expanded,
+                "tokens": recalled.tokens,
+                "budget": recalled.budget,
+                "ids": list(recalled.ids),
+                "withheld": recalled.withheld,
+            },
+            "lookups": counts and {"calls": counts.calls, "limit": LIMIT, "items": counts.items},
+            "promptChannel": self.channel,
+        }
+
+
+class Briefer:
+    """Puts briefings together. It fails no turn: where the memory cannot be read, the clock is told alone."""
+
+    def __init__(self, database: Database, notes: Memories) -> None:
+        self._database = database
+        self._notes = notes
+
+    async def brief(self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None) -> Briefing:
+        """For one turn of a conversation, by the window of the model that answers it."""
+        can_look = bound.runtime is None
+        zone, instructions = await self._database.read(lambda c: (_zone(c), _project_prompt(c, row)))
+        clock = turn_time(datetime.now(UTC), known_zone(zone))
+        try:
+            recalled = await self._database.read(lambda c: _recalled(c, row, turn, message, window, can_look=can_look))
+        except Exception:  # what is remembered helps; that it cannot be read must not keep anybody from an answer
+            _log.exception("recall failed")
+            recalled = Recalled(None, withheld="failed")
+        briefing = Briefing(
+            bound.model,
+            window,
+            (clock, *([recalled.section] if recalled.section else [])),
+            recalled,
+            instructions,
+            channel="message" if not can_look and bound.provider in BY_MESSAGE else None,
+        )
+        if can_look:
+            briefing.lookups = TurnLookups(self._database, self._notes, row.id)
+            briefing.tools = _named(briefing.lookups)
+        return briefing
+
+
+def _named(lookups: TurnLookups) -> dict[str, AnyTool]:
+    """The memory tools by their names; `search_memory` is another one of the search (R-2.457)."""
+    tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in lookup_tools(lookups)}
+    names = (("memory_search", "MemorySearch"), ("memory_expand", "MemoryExpand"), ("search_memory", "MemorySearch"))
+    return {**tools, **{name: tools[real] for name, real in names}}
+
+
+def _zone(connection: Connection) -> object:
+    return settings.setting(connection, TIMEZONE)
+
+
+def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Section, ...]:
+    """The project's words: none take its kind's, a leading `+` adds to them, anything else replaces them (N-12.07)."""
+    project = projects.project(connection, row.project_id) if row.project_id else None
+    if project is None:
+        return ()
+    kinds = (each.prompt for each in projects.project_types(connection) if each.id == project.type_id)
+    shared, own = next(kinds, "").strip(), project.prompt.strip()
+    told = f"{shared}\n\n{own[1:].strip()}".strip() if own.startswith("+") else own or shared
+    if not told:
+        return ()
+    return (Section("project-prompt", f"# Instructions of the project {project.name}\n\n{told}", project.name),)
+
+
+def _recalled(
+    connection: Connection, row: ConversationRow, turn: int, message: str, window: int | None, *, can_look: bool
+) -> Recalled:
+    standard = settings.setting(connection, BUDGET_SETTING)
+    budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
+    place = memories.place_of(connection, row.id)
+    if place is None or budget == 0:
+        return laid_out((), (), budget, "", can_look=can_look)
+    known, now = memories.weighable_at(connection, place, MOST_NOTES), now_ms()
+    title = row.title if row.title_by != "message" else ""
+    query = query_of(message, _said_before(connection, row.id, turn), title)
+    standing = [each.id for each in known if each.is_standing][:_MOST]
+    found = best(query, [candidate_of(each, now, place) for each in known if not each.is_standing])[:_MOST]
+    notes = memories.notes_at(connection, place, [*standing, *found])
+    return laid_out(
+        [notes[each] for each in standing],
+        [notes[each] for each in found],
+        budget,
+        _nonce(),
+        can_look=can_look,
+    )
+
+
+def _said_before(connection: Connection, conversation_id: str, turn: int) -> str:
+    """The person's message before this one."""
+    found = messages_of(connection, conversation_id, 2, turn)
+    return next((each.text for each in found if each.role == "user"), "")
+
+
+def _nonce() -> str:
+    """A word that nobody can know before: letters alone, so that no mask takes it for a number."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(12))
