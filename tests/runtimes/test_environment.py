@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import stat
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from maia.core.errors import NotConfigured, UsageProblem
+from maia.core.runtime import ProgramTask
+from maia.runtimes.claude_code import ClaudeCodeRuntime
 from maia.runtimes.environment import start_of
 from maia.runtimes.programs import BY_NAME, PROGRAMS, find, installed, named
 
@@ -67,3 +71,23 @@ def test_names_and_commands_are_unique() -> None:
     assert (
         len({program.name for program in PROGRAMS}) == len({program.command for program in PROGRAMS}) == len(PROGRAMS)
     )
+
+
+@pytest.mark.parametrize(("steps", "more"), [(None, ()), (25, ("--max-turns", "25"))])
+def test_a_limit_that_nobody_extends_is_claude_codes_own_too(steps: int | None, more: tuple[str, ...]) -> None:
+    given: list[tuple[str, ...]] = []
+
+    class Started:
+        program = BY_NAME["claude-code"]
+
+        async def process(self, *arguments: str) -> Any:
+            given.append(arguments)
+            raise NotConfigured("runtime.absent", program="Claude Code", install="")
+
+    class Deaf:
+        def tell(self, event: object) -> None: ...
+
+    runtime = ClaudeCodeRuntime(cast(Any, Started()))
+    task = ProgramTask("Do it", Path("/srv/demo"), 0, max_steps=steps)
+    assert asyncio.run(runtime.turn(task, cast(Any, Deaf()))).outcome == "failed"
+    assert given[0][given[0].index("--setting-sources") + 2 :] == more

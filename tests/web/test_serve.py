@@ -68,3 +68,16 @@ def test_it_ends_in_order_with_a_stream_open_and_an_answer_going_on(data: Path, 
         visitor.sign_in()
         answer = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"][1]
         assert (answer["content"], answer["turnMeta"]["error"]["code"]) == ("Half", "server_stopped")
+
+
+def test_a_chat_turn_does_25_round_trips_and_says_so(data: Path) -> None:
+    call = {"call": {"name": "Glob", "arguments": {"pattern": "*"}}, "usage": {"input": 10, "output": 1}}
+    script = [{**call, "call": {"name": "Glob", "arguments": {"pattern": f"{n}*"}}} for n in range(30)]
+    with serving(data, script=script) as server, Visitor(server.url) as visitor:
+        visitor.become_owner(server.token)
+        conversation = visitor.conversation()
+        visitor.say(conversation, "Go")
+        meta = visitor.until_done(conversation)[-1].json["turnMeta"]
+        page = visitor.client.get(f"/conversations/{conversation}").text
+    assert (meta["outcome"], meta["steps"], meta["toolCalls"]) == ("turn_limit", 25, 25)
+    assert "275" in page, "tokens of all model calls"

@@ -43,6 +43,7 @@ from maia.i18n.catalogue import Catalogue
 from maia.web.diff import file_diff
 from maia.web.markdown import Splitter, blocks_of, html_of
 from maia.web.names import COMMON
+from maia.web.progress import Progress, progress_of
 from maia.web.view import LONGEST_OUTPUT, Trace, TurnFold, TurnView, Words, Working, fold
 from maia.web.words import CALLS, OUTCOMES, STATUSES, Speaker
 from maia.workspace.records import Logged
@@ -336,3 +337,13 @@ def test_the_bar_has_the_colour_of_how_full_the_window_is(
     speak = Speaker(Catalogue("en", strict=True), "en")
     measured = ContextMeasured(tokens, window, "measured")
     assert (speak.fill(measured), speak.fullness(measured)) == (tone, words)
+
+
+@pytest.mark.parametrize(("most", "words"), [(25, "Step 2 / 25"), (None, "Tool calls: 1")])
+def test_the_strip_tells_steps_where_they_are_reported_else_calls(most: int | None, words: str) -> None:
+    speak = Speaker(Catalogue("en", strict=True), "en")
+    answered = Answered(AssistantMessage((call(),), "m", "p"), "tool_calls", "", Usage(1000, 20, 500), Cost())
+    events = (TurnStarted(1, "m", "p", most_steps=most), UserSaid("Hello"), StepStarted(1), answered, StepStarted(2))
+    progress = progress_of(fold(logged(*events))[0].view())
+    assert progress == Progress(True, 2, most, 1, 1520, None)
+    assert (speak.reached(progress), speak.billed(progress)) == (words, "1,520 billed tokens")

@@ -72,6 +72,7 @@ class ProgramTask:
     `history` is what was said before in this conversation; a program that still has it in its own session needs it
     not. `model` is empty for the program's own choice. `may_write` says that the rules trust this program as a whole
     (`Agent(name)`), which matters only to one that cannot ask. `preface` rides on this request and is not part of it.
+    `max_steps` is there where nobody will grant more: a program that can keep such a limit itself is given it.
     """
 
     text: str
@@ -82,6 +83,7 @@ class ProgramTask:
     model: str = ""
     may_write: bool = False
     preface: tuple[Section, ...] = ()
+    max_steps: int | None = None
 
     @property
     def request(self) -> str:

@@ -142,6 +142,7 @@ class Answering:
             model="" if self.bound.model == OWN_MODEL else self.bound.model,
             may_write=trust.verdict is Verdict.ALLOW,
             preface=self.preface,
+            max_steps=self.config.max_iterations if self.config.is_final else None,
         )
 
     def _gate(self) -> Gate:

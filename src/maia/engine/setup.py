@@ -25,6 +25,7 @@ class Config:
     """One reading of the settings and the folder; `/clear` and `/new` read again.
 
     With `concludes` nobody is asked when the steps are spent: the model is asked for its conclusion (T7.05).
+    `is_final` says that nobody will grant further steps.
     """
 
     judge: Judge
@@ -37,6 +38,7 @@ class Config:
     max_output_tokens: int | None = None
     effort: Effort | None = None
     concludes: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

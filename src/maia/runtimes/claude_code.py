@@ -118,7 +118,9 @@ class ClaudeCodeRuntime:
     def _arguments(self, task: ProgramTask) -> tuple[str, ...]:
         session, thread = self._session
         more = ("--resume", session) if session and thread == task.thread else ()
-        return (*_ARGUMENTS, *more, *(("--model", task.model) if task.model else ()))
+        model = ("--model", task.model) if task.model else ()
+        limit = ("--max-turns", str(task.max_steps)) if task.max_steps else ()
+        return (*_ARGUMENTS, *more, *model, *limit)
 
     async def _answered(self, turn: _Turn) -> ProgramEnd:
         is_new = not (self._session[0] and self._session[1] == turn.task.thread)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -46,6 +47,10 @@ STORAGE_REFUSED = Failure("other", code="storage")
 """Why a turn ends whose events could not be stored."""
 
 
+REPORTS_STEPS: Final = ("claude-code",)
+"""Programs that tell each of their steps; of others only calls of tools are known while they work (R-2.249)."""
+
+
 @dataclass(slots=True)
 class RunningTurn:
     """`why_stopped` says why the turn was stopped where no person did it."""
@@ -67,6 +72,7 @@ class RunningTurn:
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
     _state: str = ""
+    _most: int | None = None
     _tickets: set[str] = field(default_factory=set[str])
     _settling: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
 
@@ -96,7 +102,9 @@ class RunningTurn:
         briefing = self.tape.briefing = await self.brief()
         tools = self.masking.tools(briefing.with_tools(config.tools))
         sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
-        config = replace(config, sections=sections, tools=tools, effort=self.chosen.why.effort)
+        config = replace(config, sections=sections, tools=tools, effort=self.chosen.why.effort, is_final=True)
+        if self.bound.runtime is not None and self.bound.runtime.name in REPORTS_STEPS:
+            self._most = config.max_iterations
         for notice in self.notices:
             self.emit(notice)
         try:
@@ -119,7 +127,7 @@ class RunningTurn:
     def emit(self, event: Event) -> None:
         """Every event of the turn passes here once."""
         if isinstance(event, TurnStarted):
-            event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why)
+            event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why, most_steps=self._most)
         elif isinstance(event, TurnEnded):
             event = replace(self._honest(event), provider=self._provider(event))
             if (context := self.tape.context()) is not None:
