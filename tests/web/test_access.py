@@ -17,6 +17,8 @@ OPEN = {
     "/signin",
     "/first-run",
     "/join",
+    "/signin/oidc",
+    "/signin/oidc/return",
     f"{API}/session",
 }
 """Where nobody needs to be signed in. `/api/v1/session` is open for POST alone."""

@@ -151,6 +151,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, installation: str) -> Server:
     from uvicorn import Config, Server
 
+    from maia.app.entrance import oidc_of, public_address
     from maia.web.app import make_app
     from maia.web.desk import Desk
 
@@ -162,7 +163,10 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
             yield
 
     words: dict[Lang, Catalogue] = {lang: say if lang == say.lang else Catalogue(lang) for lang in LANGUAGES}
-    desk = Desk(workspace, words, say.lang, _hosts(listening), f"maia-{installation}", __version__)
+    public, oidc = public_address(os.environ), oidc_of(os.environ)
+    desk = Desk(
+        workspace, words, say.lang, _hosts(listening, public), f"maia-{installation}", __version__, public, oidc
+    )
     config = Config(
         make_app(desk),
         log_config=None,
@@ -188,13 +192,16 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
     return server
 
 
-def _hosts(listening: socket.socket) -> Hosts:
+def _hosts(listening: socket.socket, public: str) -> Hosts:
     import ipaddress
+    from urllib.parse import urlsplit
 
     from maia.web.hosts import Hosts
 
     address = ipaddress.ip_address(listening.getsockname()[0])
     named = os.environ.get("MAIA_ALLOWED_HOSTS", "").replace(",", " ").lower().split()
+    if own := urlsplit(public).hostname:
+        named.append(own)
     return Hosts(address.is_loopback, frozenset(named))
 
 

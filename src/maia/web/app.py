@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import bar, failures, folders, history, home, pages, people, providers, records
+from maia.web import bar, failures, folders, history, home, oidc, pages, people, providers, records
 from maia.web import board as board_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
@@ -67,7 +67,7 @@ def make_app(desk: Desk) -> ASGIApp:
     )
     app.state.desk = desk
     failures.install(app)
-    for router in (_open, pages.open_router, people.open_router):
+    for router in (_open, pages.open_router, people.open_router, oidc.open_router):
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
     private = [Depends(signed_in)]

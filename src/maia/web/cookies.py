@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from maia.web.desk import Desk
 from maia.workspace.accounts import DAYS, Signed
+from maia.workspace.oidc import RETURN
 
 _DEVICE_DAYS = 400
 """The longest time for which browsers keep a cookie."""
@@ -22,13 +23,35 @@ def set_cookies(answer: Response, request: Request, desk: Desk, signed: Signed) 
             path="/",
             httponly=True,
             samesite="strict",
-            secure=desk.public.startswith("https:") or request.url.scheme == "https",
+            secure=_is_secure(request, desk),
         )
 
 
 def device_of(request: Request, desk: Desk) -> str:
     """What this browser says of who signed in with it before; empty where nobody did."""
     return request.cookies.get(_device(desk), "")
+
+
+def keep_binding(answer: Response, request: Request, desk: Desk, binding: str) -> None:
+    """Keep for some minutes that this browser went to sign in elsewhere; it is sent when it comes back from there."""
+    answer.set_cookie(
+        f"{desk.cookie}-oidc",
+        binding,
+        max_age=600,
+        path=RETURN,
+        httponly=True,
+        samesite="lax",
+        secure=_is_secure(request, desk),
+    )
+
+
+def binding_of(request: Request, desk: Desk) -> str:
+    """What `keep_binding` kept."""
+    return request.cookies.get(f"{desk.cookie}-oidc", "")
+
+
+def _is_secure(request: Request, desk: Desk) -> bool:
+    return desk.public.startswith("https:") or request.url.scheme == "https"
 
 
 def _device(desk: Desk) -> str:

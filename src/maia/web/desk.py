@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.web.hosts import Hosts
+from maia.workspace.oidc import Oidc
 from maia.workspace.workspace import Workspace
 
 
@@ -26,6 +27,7 @@ class Desk:
     cookie: str
     version: str
     public: str = ""
+    oidc: Oidc | None = None
 
 
 def desk_of(request: HTTPConnection) -> Desk:

@@ -23,6 +23,7 @@ from maia.workspace.problems import (
     Busy,
     Coded,
     DiscoveryFailed,
+    EnteringFailed,
     FolderRefused,
     ListRefused,
     ModelUnavailable,
@@ -58,6 +59,7 @@ _STATUS: Mapping[type[MaiaError], int] = {
     DiscoveryFailed: 502,
     TrialFailed: 502,
     WrongSignIn: 401,
+    EnteringFailed: 403,
     TooManyTries: 429,
 }
 _CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}

@@ -19,7 +19,7 @@ from maia.web.history import history_of
 from maia.web.live import pieces
 from maia.web.progress import progress_of
 from maia.web.rail import TABS
-from maia.web.strangers import NO_STORE, stranger, stranger_page
+from maia.web.strangers import NO_STORE, inside, signin_page, stranger, stranger_page
 from maia.web.stream import LARGEST, streamed
 from maia.web.view import fold
 from maia.workspace.approvals import may_decide
@@ -90,22 +90,17 @@ async def stream(
 # Signing in ----------------------------------------------------------------------------------------------------------
 
 
-def _inside(where: str) -> str:
-    """A place in this server only: never somebody else's page."""
-    return where if where.startswith("/") and not where.startswith(("//", "/\\")) else "/"
-
-
 @open_router.get("/signin")
 async def sign_in_page(request: Request, where: Annotated[str, Query(alias="next", max_length=300)] = "/") -> Response:
     """Where somebody who is not signed in is led."""
-    return stranger_page(request, "signin.html", next=_inside(where), email="", problem="")
+    return signin_page(request, where=inside(where))
 
 
 @open_router.post("/signin")
 async def sign_in(request: Request, desk: AtDesk) -> Response:
     """Sign in by the form."""
     form = await form_of(request)
-    email, where = form.get("email", ""), _inside(form.get("next", "/"))
+    email, where = form.get("email", ""), inside(form.get("next", "/"))
     address = request.client.host if request.client else ""
     try:
         signed = await desk.workspace.accounts.sign_in(
@@ -113,7 +108,7 @@ async def sign_in(request: Request, desk: AtDesk) -> Response:
         )
     except MaiaError as error:
         words = stranger(request).say(error.key, **error.values)
-        return stranger_page(request, "signin.html", status_of(error), next=where, email=email, problem=words)
+        return signin_page(request, status_of(error), where=where, email=email, problem=words)
     answer = RedirectResponse(where, 303)
     set_cookies(answer, request, desk, signed)
     return answer

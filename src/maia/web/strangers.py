@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from maia.web.desk import desk_of, language_of
 from maia.web.render import Reader
 
+_INSIDE: Final = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
@@ -32,6 +34,20 @@ def stranger(request: Request) -> Reader:
 def stranger_page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A page for them."""
     return HTMLResponse(stranger(request).draw(template, look=Look(), **values), status, NO_STORE)
+
+
+def signin_page(
+    request: Request, status: int = 200, *, where: str = "/", email: str = "", problem: str = ""
+) -> Response:
+    """The page for signing in; `where` is the place to go on to."""
+    oidc = desk_of(request).oidc
+    elsewhere = oidc.provider.name if oidc is not None else ""
+    return stranger_page(request, "signin.html", status, next=where, email=email, problem=problem, elsewhere=elsewhere)
+
+
+def inside(where: str) -> str:
+    """A place in this server only: never somebody else's page."""
+    return where if _INSIDE.fullmatch(where) else "/"
 
 
 def error_page(request: Request, status: int, words: str) -> Response:

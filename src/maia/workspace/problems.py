@@ -16,6 +16,7 @@ __all__ = [
     "Busy",
     "Coded",
     "DiscoveryFailed",
+    "EnteringFailed",
     "FolderRefused",
     "ListRefused",
     "ModelUnavailable",
@@ -125,6 +126,10 @@ class PolicyRefused(MaiaError):
 
 class WrongSignIn(MaiaError):
     """The e-mail or the password is not right; nobody is told which."""
+
+
+class EnteringFailed(MaiaError):
+    """Nobody comes in by what a provider said: it did not answer, it said something odd, or it is nobody of ours."""
 
 
 class TooManyTries(MaiaError):

@@ -32,6 +32,7 @@ from maia.workspace.catalogue import Pair
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.defaults import DefaultFolders
+from maia.workspace.entering import Entering
 from maia.workspace.feed import Feeds
 from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
@@ -107,6 +108,7 @@ class Workspace:
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
+        self.entering = Entering(self._database, self.accounts)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
         self.cards = Cards(self._database, self._log, self.work_folders, colleagues, self._news)
