@@ -99,6 +99,7 @@ MODULES = {
     "pyyaml": "yaml",
     "argon2-cffi": "argon2",
     "pydantic-ai-slim": "pydantic_ai",
+    "pyjwt": "jwt",
 }
 """Packages whose module has another name."""
 
