@@ -31,6 +31,8 @@ def main() -> list[Row]:
         idle = (full.cpu() - before) / 10
         full.owner.sign_in()
         listed = full.per_request(lambda: full.owner.ask("GET", "/api/v1/conversations?limit=200"), 100)
+        board = full.per_request(lambda: full.owner.ask("GET", "/board"), 20)
+        home = full.per_request(lambda: full.owner.ask("GET", "/"), 20)
         made = full.per_request(full.owner.conversation, 50)
         opened = full.per_request(lambda: full.owner.ask("GET", f"/conversations/{full.long}"), 20)
     return [
@@ -39,6 +41,8 @@ def main() -> list[Row]:
         at_most("maia serve, idle", idle * 100, "% of a core", 0.5, "Open WebUI: 0.90"),
         at_most("a conversation is made", made * 1000, "CPU ms", 10, "Open WebUI: 23.5"),
         at_most(f"list of 200 of {CONVERSATIONS:,} conversations", listed * 1000, "CPU ms", 3, "Open WebUI: 16 of 60"),
+        at_most(f"board of {CONVERSATIONS:,} conversations", board * 1000, "CPU ms", 60),
+        at_most(f"Home with {CONVERSATIONS:,} conversations", home * 1000, "CPU ms", 60),
         at_most(f"page of a conversation of {2 * LONG_TURNS:,} messages", opened * 1000, "CPU ms", 150),
         *_streams(),
     ]

@@ -7,6 +7,7 @@ import maia.web
 from maia.web.assets import address, assets
 from maia.web.nav import NAV
 from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES
+from tests.web.serving import Visitor
 
 WEB = Path(maia.web.__file__).parent
 VENDOR = WEB / "static" / "vendor"
@@ -51,6 +52,14 @@ def test_every_icon_that_is_named_is_there() -> None:
 def test_an_address_changes_with_its_content() -> None:
     for name, asset in assets().items():
         assert address(name) == f"/static/{hashlib.sha256(asset.body).hexdigest()[:12]}/{name}"
+
+
+def test_a_file_is_sent_packed_to_those_who_unpack_it_and_plain_to_others(owner: Visitor) -> None:
+    path = address("vendor/sortable.js")
+    for encoding, small in (("gzip", True), ("identity", False)):
+        answer = owner.ask("GET", path, Accept_Encoding=encoding)
+        assert answer.content == assets()["vendor/sortable.js"].body
+        assert (int(answer.headers["content-length"]) < 20_000, answer.headers["vary"]) == (small, "accept-encoding")
 
 
 def test_the_styles_are_within_their_size() -> None:

@@ -175,9 +175,12 @@ def test_what_is_archived_or_deleted_from_the_list_has_an_undo(page: Page, desk:
     expect(page.locator(f'.nav a[href="/conversations/{made}"]')).to_have_count(1)
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_board_is_small_and_fits(page: Page, desk: Serving, width: int) -> None:
-    for address in ("/board", "/board?view=list"):
+def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visitor) -> None:
+    for stage in owner.ask("GET", "/api/v1/projects").json()["stages"]:
+        for n in range(21):
+            fields = {"title": f"A card of some length, number {n}", "stageId": stage["id"], "dueOn": "2030-01-01"}
+            owner.ask("POST", "/api/v1/conversations", fields)
+    for address, width in (("/board", 390), ("/board", 1440), ("/board?view=list", 390), ("/board?view=list", 1440)):
         fresh = page.context.new_page()
         fresh.set_viewport_size({"width": width, "height": 844})
         answers: list[Response] = []
@@ -188,3 +191,8 @@ def test_a_board_is_small_and_fits(page: Page, desk: Serving, width: int) -> Non
         assert len(answers) <= 12
         assert sum(int(each.headers.get("content-length", 0)) for each in answers) <= 200_000
         fresh.close()
+    page.goto(f"{desk.url}/board")
+    lane = page.locator(".lane").nth(2)
+    expect(lane.locator(".kcard")).to_have_count(20)
+    lane.locator(".lane-more").press("Enter")
+    expect(lane.locator(".kcard")).to_have_count(21)

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import bar, failures, folders, history, home, oidc, pages, people, providers, records
+from maia.web import bar, failures, folders, history, home, oidc, pages, people, projects, providers, records
 from maia.web import board as board_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
@@ -29,13 +29,13 @@ from maia.web.api import (
     session,
     users,
 )
-from maia.web.assets import assets
+from maia.web.assets import assets, packed
 from maia.web.auth import may_write, signed_in
 from maia.web.desk import Desk, desk_of
 from maia.web.guard import Guard
 
 API: Final = "/api/v1"
-_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
+_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
 _open = APIRouter(include_in_schema=False)
 
@@ -47,11 +47,13 @@ async def health(request: Request) -> Response:
 
 
 @_open.get("/static/{digest}/{name:path}")
-async def static(digest: str, name: str) -> Response:
+async def static(request: Request, digest: str, name: str) -> Response:
     """A file of the pages."""
     found = assets().get(name)
     if found is None or found.digest != digest:
         return Response(status_code=404)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(packed(name), media_type=found.media_type, headers={**_FOR_EVER, "content-encoding": "gzip"})
     return Response(found.body, media_type=found.media_type, headers=_FOR_EVER)
 
 
@@ -91,6 +93,7 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (
         home.router,
         board_page.router,
+        projects.router,
         pages.router,
         bar.router,
         history.router,

@@ -21,7 +21,7 @@ from maia.web.words import PRESSING_FIRST, PRIORITIES
 from maia.workspace.board import Board
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-_ROWS = 50
+_ROWS = 40
 
 
 class PageQuery(BoardQuery):

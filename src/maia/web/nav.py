@@ -21,6 +21,7 @@ class Entry:
 NAV: Final = (
     Entry("web.nav.home", "home", "/"),
     Entry("board.title", "stage", "/board"),
+    Entry("plan.title", "project", "/projects"),
     Entry("approvals.nav", "hand", "/approvals"),
     Entry("memories.title", "note", "/memory"),
     Entry("provider.title", "plug", "/providers"),

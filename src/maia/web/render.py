@@ -20,7 +20,19 @@ from maia.web.diff import file_diff
 from maia.web.markdown import blocks_of, html_of
 from maia.web.names import common_name
 from maia.web.view import Words
-from maia.web.words import CALLS, EGRESS, NOTICES, OUTCOMES, PRIORITIES, STATUSES, VERDICTS, Speaker, pretty
+from maia.web.words import (
+    CALLS,
+    COLOURS,
+    EGRESS,
+    ICONS,
+    NOTICES,
+    OUTCOMES,
+    PRIORITIES,
+    STATUSES,
+    VERDICTS,
+    Speaker,
+    pretty,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,6 +76,8 @@ def environment() -> Environment:
         "EGRESS": EGRESS,
         "NOTICES": NOTICES,
         "PRIORITIES": PRIORITIES,
+        "COLOURS": COLOURS,
+        "ICONS": ICONS,
     }
     tests: dict[str, Any] = made.tests
     tests |= {name: partial(_is, kind) for name, kind in _KINDS.items()}

@@ -59,6 +59,9 @@ PRIORITIES: Final[Mapping[str, Sign]] = {
     "urgent": Sign("flag", "danger", "priority.urgent"),
 }
 PRESSING_FIRST: Final = tuple(PRIORITIES)[::-1]
+COLOURS: Final = tuple(f"hue{n}" for n in range(1, 9))
+ICONS: Final = ("project", "file", "branch", "bulb", "flag", "gear", "shield", "stage")
+"""What a project is told by, and a type of projects."""
 
 OUTCOMES: Final[Mapping[Outcome, Sign | None]] = {
     "finished": None,
