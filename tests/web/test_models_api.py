@@ -205,12 +205,12 @@ def test_the_effort_goes_to_the_model_as_far_as_it_has_one(data: Path) -> None:
             path = f"/api/v1/conversations/{conversation}"
             assert visitor.ask("PATCH", path, {"providerId": "mine", "modelId": "gpt-5-mini"}).status_code == 200
             options = visitor.ask("GET", f"{path}/effort-options").json()
-            assert (options["levels"], options["current"]) == (["low", "medium", "high"], None)
+            assert (options["levels"], options["current"]) == (["minimal", "low", "medium", "high"], None)
             refused = visitor.ask("PATCH", path, {"effort": "max"})
             assert (refused.status_code, refused.json()["code"], refused.json()["levels"]) == (
                 400,
                 "EFFORT_UNSUPPORTED",
-                ["low", "medium", "high"],
+                ["minimal", "low", "medium", "high"],
             )
             assert visitor.ask("PATCH", path, {"effort": "high"}).json()["effort"] == "high"
             visitor.say(conversation, "Think")
@@ -226,7 +226,7 @@ def test_the_effort_goes_to_the_model_as_far_as_it_has_one(data: Path) -> None:
             assert "reasoning_effort" not in model.chats()[-1], "nothing is known of this model"
             assert visitor.ask("PATCH", path, {"effort": None}).json()["effort"] is None
             both = visitor.ask("GET", "/api/v1/model/effort-options?providerId=mine&modelId=gpt-5-mini").json()
-            assert both["levels"] == ["low", "medium", "high"]
+            assert both["levels"] == ["minimal", "low", "medium", "high"]
 
 
 def test_a_refresh_and_a_test_call_tell_what_they_found(data: Path) -> None:

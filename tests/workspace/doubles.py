@@ -30,7 +30,7 @@ from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
 from maia.workspace.catalogue import Pair
 from maia.workspace.fields import Colleagues
-from maia.workspace.supply import KeyLook, Supply, Trial
+from maia.workspace.supply import Address, KeyLook, Supply, Trial
 from maia.workspace.workspace import Workspace, nobody
 
 
@@ -134,6 +134,13 @@ class PlayedSupply:
 
     def keep(self, key: Secret, owner: str) -> str:
         raise AssertionError("no key is kept", len(key.reveal()), owner)
+
+    def know(self, added: Sequence[ProviderRow]) -> None: ...
+
+    def settle(self, address: Address) -> ProviderRow:
+        raise AssertionError("no address is added", address.name)
+
+    def forget(self, row: ProviderRow) -> None: ...
 
     async def close(self) -> None: ...
 

@@ -32,6 +32,7 @@ from maia.workspace.bench import WorkBench
 from maia.workspace.budget import Budget, Period, Standing, changed, first_day, read_budget, standing
 from maia.workspace.budgets import BUDGET_STOP
 from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.changing import Asked
 from maia.workspace.choosing import Change
 from maia.workspace.naming import SYSTEM as NAMING
 from maia.workspace.problems import BudgetStopped, Unfit
@@ -218,12 +219,12 @@ class Paid(PlayedWire):
     def __init__(self, says: str, failure: Failure | None = None) -> None:
         super().__init__([says])
         self.failure = failure
-        self.is_stuck = False
+        self.is_slow = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[WireEvent]:
         self.requests.append(request)
-        if self.is_stuck:
-            await asyncio.sleep(60)
+        if self.is_slow:
+            await self.go_on.wait()
         if self.failure is not None:
             yield WireFailed(self.failure, AssistantMessage(()))
             return
@@ -324,16 +325,15 @@ def test_a_title_that_comes_after_a_persons_is_dropped(database_url: str, tmp_pa
         models = Several(big=Paid("Answer"), small=Paid("Theirs"))
         async with on(database_url, tmp_path, models) as (workspace, user):
             await workspace.models.known()
+            await workspace.models.set_tier(user, "heartbeat", B, None, None)
+            models.wires["small"].is_slow = True
             row = await workspace.create(user, "", "en", start=Change(pair=A))
             await workspace.submit(user, row, Submission("First words"))
             await told(workspace, row, TurnEnded)
             row = await workspace.conversation(user, row.id)
-            await workspace.rename(row, "Mine")
-            await workspace.models.set_tier(user, "heartbeat", B, None, None)
-            routing = workspace.routing
-            bench = workspace._turns._benches[row.id][1]  # pyright: ignore[reportPrivateUsage] - the late call itself
-            routing.name(row, 1, "First words", bench)
-            await asyncio.gather(*routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
+            await workspace.changing.change(user, row, Asked(title="Mine"))
+            models.wires["small"].go_on.set()
+            await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
             page = await workspace.page(row, 5)
             names = [each.event.name for each in page.logged if isinstance(each.event, SessionRenamed)]
             assert (names, page.row.title) == (["First words", "Mine"], "Mine")

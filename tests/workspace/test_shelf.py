@@ -18,7 +18,7 @@ from maia.database.users import Role, User
 from maia.workspace.catalogue import Pair, Tier
 from maia.workspace.problems import Coded, NotAllowed, NotThere
 from maia.workspace.shelf import Refreshed, Shelf
-from maia.workspace.supply import KeyLook, Trial
+from maia.workspace.supply import Address, KeyLook, Trial
 
 ALPHA = ProviderRow("alpha", "Alpha", "api", "https://alpha.example/v1", "ALPHA_KEY", "ALPHA_KEY")
 
@@ -62,6 +62,13 @@ class World:
             raise MaiaError("provider.key_of_nobody", token="wr…")
         self.kept.append(owner)
         return "alpha"
+
+    def know(self, added: Sequence[ProviderRow]) -> None: ...
+
+    def settle(self, address: Address) -> ProviderRow:
+        raise AssertionError("no address is added", address.name)
+
+    def forget(self, row: ProviderRow) -> None: ...
 
     async def close(self) -> None:
         pass

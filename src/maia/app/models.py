@@ -22,7 +22,7 @@ from maia.engine.views import ModelChoice
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.llm.binding import Choice, Wanted, choose, exactly
 from maia.llm.endpoint import Endpoint
-from maia.llm.endpoints import Configured, discover
+from maia.llm.endpoints import Configured, discover, with_entries
 from maia.llm.models import Listing, ModelInfo, list_all, list_models, model_row
 from maia.llm.transport import get_json
 from maia.settings import Settings
@@ -71,6 +71,7 @@ class EndpointModels:
         self._say = say
         self._remembered = remembered
         self._found: Configured | None = None
+        self._added: Mapping[str, JsonObject] = {}
         self._infos: dict[tuple[str, str], ModelInfo] = {}
         self._wires: dict[str, Wire | OpenWire] = {}
 
@@ -171,6 +172,10 @@ class EndpointModels:
         """Whether nothing is configured or found, and nobody asked for the built-in assistant."""
         asked = self._wish.option or self._settings().model
         return self._found is not None and not self._found.has_server and asked is None
+
+    def add_endpoints(self, entries: Mapping[str, JsonObject]) -> None:
+        """Entries beside those of the setting `endpoints`; all endpoints are looked up again."""
+        self._added, self._found = entries, None
 
     def add_key(self, variable: str, key: Secret) -> None:
         """One more key, as if the environment had held it; all endpoints are looked up again."""
@@ -276,7 +281,10 @@ class EndpointModels:
     async def _endpoints(self) -> Configured:
         if self._found is None:
             plain, local = self._settings().plain(), self._wish.always_local
-            found = self._guarded(await discover(plain, self._env, get_json, always_local=local))
+            found = await discover(plain, self._env, get_json, always_local=local)
+            if self._added:
+                found = with_entries(found, self._added, self._env)
+            found = self._guarded(found)
             if self._wish.key is not None:
                 from maia.app.agentkeys import paid_by
 

@@ -21,7 +21,7 @@ from maia.llm.endpoint import OFFLINE, Endpoint
 from maia.llm.models import ModelInfo
 from maia.runtimes.programs import PROGRAMS, Program, find
 from maia.workspace.catalogue import Pair
-from maia.workspace.supply import KeyLook, Trial
+from maia.workspace.supply import Address, KeyLook, Trial
 
 if TYPE_CHECKING:
     from maia.app.keyground import KeyGround
@@ -47,6 +47,7 @@ class Supplied:
         self._usual = usual
         self._offers_offline = offers_offline
         self._endpoints: dict[str, Endpoint] = {}
+        self._added: dict[str, ProviderRow] = {}
 
     @property
     def usual(self) -> str:
@@ -55,7 +56,7 @@ class Supplied:
     async def providers(self) -> Sequence[ProviderRow]:
         endpoints = await self._models.look_again()
         self._endpoints = {each.name: each for each in endpoints if each.name != OFFLINE or self._offers_offline}
-        found = [_provider(each) for each in self._endpoints.values()]
+        found = [self._row(each) for each in self._endpoints.values()]
         return [*found, *self._programs()]
 
     async def models(self, provider_id: str) -> Sequence[ModelRow]:
@@ -100,10 +101,33 @@ class Supplied:
         self._models.add_key(variable, key)
         return vote.provider
 
+    def know(self, added: Sequence[ProviderRow]) -> None:
+        from maia.app.addresses import entry_of
+
+        self._added = {each.id: each for each in added}
+        self._models.add_endpoints({each.id: entry_of(each) for each in added})
+
+    def settle(self, address: Address) -> ProviderRow:
+        from maia.app.addresses import provider_of, resolved
+
+        row = provider_of(address, [*self._endpoints, *self._added], resolved)
+        if address.key is not None and row.secret_name:
+            self._keys().vault.set(row.secret_name, address.key)
+            self._models.add_key(row.secret_name, address.key)
+        return row
+
+    def forget(self, row: ProviderRow) -> None:
+        if row.secret_name:
+            self._keys().vault.remove(row.secret_name)
+
     async def close(self) -> None:
         await self._models.close()
 
     # Inside
+
+    def _row(self, endpoint: Endpoint) -> ProviderRow:
+        """The provider of an endpoint; one that a person added is as they added it."""
+        return self._added.get(endpoint.name) or _provider(endpoint)
 
     def _programs(self) -> Iterator[ProviderRow]:
         for program in PROGRAMS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, delete, select, update
 
@@ -15,6 +15,7 @@ from maia.database.tables import MODELS, PROVIDERS, TIERS
 Kind: TypeAlias = Literal["api", "local", "cli"]
 Health: TypeAlias = Literal["unknown", "ready", "absent", "no_key", "auth", "unreachable"]
 """`absent`: an agent program or a local server that is not there any more."""
+BY_PERSON: Final = "person"
 EffortSource: TypeAlias = Literal["provider", "catalogue", "unknown"]
 
 
@@ -31,6 +32,12 @@ class ProviderRow:
     enabled: bool = True
     health: Health = "unknown"
     checked_at: int | None = None
+    format: str = ""
+
+    @property
+    def is_added(self) -> bool:
+        """Whether a person added it by its address."""
+        return self.origin == BY_PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,18 @@ class TierRow:
 
 
 _P, _M = PROVIDERS.c, MODELS.c
-_PROVIDER = (_P.id, _P.name, _P.kind, _P.base_url, _P.secret_name, _P.options, _P.enabled, _P.health, _P.checked_at)
+_PROVIDER = (
+    _P.id,
+    _P.name,
+    _P.kind,
+    _P.base_url,
+    _P.secret_name,
+    _P.options,
+    _P.enabled,
+    _P.health,
+    _P.checked_at,
+    _P.format,
+)
 _MODEL = (
     _M.provider_id,
     _M.id,
@@ -112,6 +130,7 @@ def keep_provider(connection: Connection, row: ProviderRow) -> None:
         "base_url": row.base_url,
         "secret_name": row.secret_name,
         "options": {"origin": row.origin},
+        "format": row.format,
     }
     if not connection.execute(update(PROVIDERS).where(_P.id == row.id).values(**found)).rowcount:
         made = {"id": row.id, "enabled": row.enabled, "health": row.health, "created_at": now_ms()}
@@ -121,6 +140,11 @@ def keep_provider(connection: Connection, row: ProviderRow) -> None:
 def set_provider(connection: Connection, provider_id: str, *, enabled: bool) -> None:
     """Switch a provider on or off."""
     connection.execute(update(PROVIDERS).where(_P.id == provider_id).values(enabled=enabled))
+
+
+def drop_provider(connection: Connection, provider_id: str) -> None:
+    """A provider and its models are no more; conversations that name it stay as they are."""
+    connection.execute(delete(PROVIDERS).where(_P.id == provider_id))
 
 
 def set_health(connection: Connection, provider_id: str, health: Health) -> None:

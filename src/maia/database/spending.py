@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
-from maia.database.tables import SPENDING
+from maia.database.tables import PROVIDERS, SPENDING
 
 TURN = "turn"
 """The purpose of what a conversation's own turns cost; all others are calls of the server's own."""
@@ -47,13 +47,18 @@ def add_spent(connection: Connection, day: str, spent: Spent) -> None:
         "tokens_in": spent.tokens_in or 0,
         "tokens_out": spent.tokens_out or 0,
         "usd": spent.usd or 0.0,
-        "unknown": int(spent.usd is None),
+        "unknown": int(spent.usd is None and not _is_free(connection, spent.provider_id)),
     }
     key = {"day": day, "purpose": spent.purpose, "provider_id": spent.provider_id, "model_id": spent.model_id}
     where = [_S[name] == value for name, value in key.items()]
     added = {name: _S[name] + value for name, value in more.items()}
     if not connection.execute(update(SPENDING).where(*where).values(**added)).rowcount:
         connection.execute(SPENDING.insert().values(**key, **more))
+
+
+def _is_free(connection: Connection, provider_id: str) -> bool:
+    """Whether nothing is paid there: it runs on this machine."""
+    return connection.execute(select(PROVIDERS.c.kind).where(PROVIDERS.c.id == provider_id)).scalar() == "local"
 
 
 def spent_since(connection: Connection, day: str) -> Sum:

@@ -70,6 +70,22 @@ def _with_limit(endpoint: Endpoint, limit: int | None) -> Endpoint:
     return replace(endpoint, target=replace(target, max_output_tokens=limit))
 
 
+def with_entries(found: Configured, entries: Mapping[str, object], env: Mapping[str, str]) -> Configured:
+    """The endpoints with further ones, written as those of the setting `endpoints`; what was there before comes first.
+
+    A server that was found on this machine at one of their addresses is the added one.
+    """
+    notices = list(found.notices)
+    added = list(from_entries({"endpoints": entries}, env, notices))
+    urls = {endpoint.target.base_url.rstrip("/") for endpoint in added if endpoint.target}
+    kept = [
+        endpoint
+        for endpoint in found.endpoints
+        if endpoint.source != "loopback" or endpoint.target is None or endpoint.target.base_url.rstrip("/") not in urls
+    ]
+    return Configured(tuple(_first_of_each([*kept, *added])), tuple(notices))
+
+
 # LiteLLM by the settings of the source ------------------------------------------------------------------------------
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
 
+from maia.core.costs import dollars
 from maia.core.ports import Say
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.auth import AtDesk, Person, SignedIn
+from maia.web.desk import Desk
 from maia.web.frame import page_of
 from maia.web.picker import compact
 from maia.web.words import Sign
+from maia.workspace.background import Group
+from maia.workspace.budget import Level, Period
 from maia.workspace.catalogue import TIERS, Catalogue, Pair, Tier
 from maia.workspace.effort import LADDER, levels_of
-from maia.workspace.records import ModelRow, ProviderRow
+from maia.workspace.records import Kind, ModelRow, ProviderRow
 from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -33,11 +37,30 @@ _OF_PROGRAMS: Final[Mapping[str, Sign]] = {
     "absent": Sign("unknown", "danger", "provider.health.absent_cli"),
     "auth": Sign("lock", "danger", "provider.health.auth_cli"),
 }
-KINDS: Final[Mapping[str, str]] = {
-    "api": "provider.kind.api",
-    "local": "provider.kind.local",
-    "cli": "provider.kind.cli",
+KINDS: Final[Mapping[Kind, str]] = {
+    "api": "provider.group.api",
+    "local": "provider.group.local",
+    "cli": "provider.group.cli",
 }
+Tab: TypeAlias = Literal["tiers", "providers", "budget"]
+TABS: Final[Mapping[Tab, str]] = {
+    "tiers": "provider.tab.tiers",
+    "providers": "provider.tab.providers",
+    "budget": "provider.tab.budget",
+}
+FORMATS: Final = (("openai", "provider.add_format.openai"), ("anthropic", "provider.add_format.anthropic"))
+SMALL_CALLS: Final[Mapping[Group, str]] = {"titles": "provider.helpers.titles", "triage": "provider.helpers.triage"}
+CAPS: Final[Mapping[Period, tuple[str, str]]] = {
+    "daily": ("budget.cap.daily", "budget.spent.daily"),
+    "weekly": ("budget.cap.weekly", "budget.spent.weekly"),
+    "monthly": ("budget.cap.monthly", "budget.spent.monthly"),
+}
+"""What a cap is called, and what was spent of it."""
+THRESHOLDS: Final[tuple[tuple[Level, str, str, str], ...]] = (
+    ("warn", "warnAt", "budget.at.warn", "budget.at.warn.for"),
+    ("downgrade", "downgradeAt", "budget.at.downgrade", "budget.at.downgrade.for"),
+    ("stop", "hardStopAt", "budget.at.stop", "budget.at.stop.for"),
+)
 TIER_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "triage": ("provider.tier.triage", "provider.tier.triage.for"),
     "quick": ("provider.tier.quick", "provider.tier.quick.for"),
@@ -47,6 +70,12 @@ TIER_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "heartbeat": ("provider.tier.heartbeat", "provider.tier.heartbeat.for"),
 }
 """What a tier is called, and what it is for."""
+LEVELS: Final[Mapping[Level, Sign]] = {
+    "free": Sign("check", "success", "budget.level.free"),
+    "warn": Sign("alert", "warning", "budget.level.warn"),
+    "downgrade": Sign("pause", "warning", "budget.level.downgrade"),
+    "stop": Sign("ban", "danger", "budget.level.stop"),
+}
 _OFF: Final = Sign("idle", "muted", "provider.off")
 
 
@@ -68,37 +97,59 @@ class Card:
 
     row: ProviderRow
     sign: Sign
-    kind: str
     models: tuple[ModelLine, ...]
     enabled: int
 
 
 @router.get("/providers")
-async def providers_page(desk: AtDesk, person: SignedIn) -> Response:
-    """All providers; who is no owner and no admin sees them and changes nothing."""
+async def providers_page(desk: AtDesk, person: SignedIn, tab: Tab = "providers") -> Response:
+    """Providers, tiers or budget (N-01.01); who may not change them sees them."""
+    values = {"providers": _providers, "tiers": _tiers, "budget": _budget}[tab]
+    may_change = may(person.user, "models")
+    shown = await values(desk, person)
+    return await page_of(desk, person, "providers.html", "/providers", tab=tab, TABS=TABS, may=may_change, **shown)
+
+
+async def _providers(desk: Desk, person: Person) -> dict[str, Any]:
     catalogue = await desk.workspace.models.known()
     cards = [_card(each, catalogue, person.say) for each in catalogue.providers]
-    return await page_of(
-        desk,
-        person,
-        "providers.html",
-        "/providers",
-        cards=cards,
-        ready=sum(card.sign.tone == "success" for card in cards),
-        may=may(person.user, "models"),
-        owners=desk.workspace.models.key_owners(),
-        tiers=[(catalogue.tier(each), *TIER_WORDS[each]) for each in TIERS],
-        choices=_choices(catalogue),
-        efforts={each: _tier_levels(catalogue.tier(each), catalogue) for each in TIERS},
-        allowed=catalogue.auto_allowed,
-    )
+    groups = [(key, [card for card in cards if card.row.kind == kind]) for kind, key in KINDS.items()]
+    return {
+        "groups": [(key, found) for key, found in groups if found],
+        "formats": FORMATS,
+        "count": len(cards),
+        "ready": sum(card.sign.tone == "success" for card in cards),
+        "owners": desk.workspace.models.key_owners(),
+    }
+
+
+async def _tiers(desk: Desk, person: Person) -> dict[str, Any]:
+    del person
+    catalogue = await desk.workspace.models.known()
+    return {
+        "tiers": [(catalogue.tier(each), *TIER_WORDS[each]) for each in TIERS],
+        "choices": _choices(catalogue),
+        "efforts": {each: _tier_levels(catalogue.tier(each), catalogue) for each in TIERS},
+        "allowed": catalogue.auto_allowed,
+        "small_calls": [(key, await desk.workspace.routing.background.who(each)) for each, key in SMALL_CALLS.items()],
+        "tier_names": {each: words for each, (words, _) in TIER_WORDS.items()},
+    }
+
+
+async def _budget(desk: Desk, person: Person) -> dict[str, Any]:
+    del person
+    spending = await desk.workspace.budgets.spending()
+    signs = {period: LEVELS[spending.of(period).level] for period in spending.spent}
+    now = LEVELS[spending.standing.level]
+    shared = {"caps": CAPS, "thresholds": THRESHOLDS, "dollars": dollars}
+    return {"spending": spending, "signs": signs, "now": now, **shared}
 
 
 def _card(row: ProviderRow, catalogue: Catalogue, say: Say) -> Card:
     default = catalogue.install_default()
     models = catalogue.models_of(row.id)
     lines = tuple(_line(each, row, default, say) for each in models)
-    return Card(row, _sign(row), KINDS[row.kind], lines, sum(each.enabled for each in models))
+    return Card(row, _sign(row), lines, sum(each.enabled for each in models))
 
 
 def _sign(row: ProviderRow) -> Sign:

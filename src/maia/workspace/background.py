@@ -32,9 +32,6 @@ ORDERS: Final[Mapping[Group, tuple[Step, ...]]] = {
 }
 """Who is asked for what, the first that may answer (N-04.05, N-04.08, N-04.09); `other` is any, by name."""
 
-IN_USE: Final[tuple[Group, ...]] = ("titles", "triage")
-"""Those that this version makes."""
-
 _TRIED_ELSEWHERE: Final[frozenset[FailureKind]] = frozenset(("network", "timeout", "overloaded", "rate_limit"))
 """Failures after which the second model is asked (N-04.09); any other would fail there as well."""
 _MOST_CHARS: Final = 20_000

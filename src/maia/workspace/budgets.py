@@ -20,6 +20,7 @@ from maia.database.users import User
 from maia.engine.setup import Bound
 from maia.workspace.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
 from maia.workspace.problems import NotAllowed
+from maia.workspace.rights import may
 
 _SETTING = "budget"
 BUDGET_STOP = Failure("other", code="budget_stop")
@@ -33,6 +34,11 @@ class Spending:
     budget: Budget
     spent: Mapping[Period, Sum]
     standing: Standing
+
+    def of(self, period: Period) -> Standing:
+        """The standing of one cap alone."""
+        cap = self.budget.caps.get(period)
+        return standing(Budget({period: cap}, self.budget.at), self.spent) if cap else Standing()
 
 
 class Budgets:
@@ -66,7 +72,7 @@ class Budgets:
 
     async def change(self, by: User, change: Mapping[str, Any]) -> Spending:
         """Other caps or shares. Raises `NotAllowed` for all but owners and admins, `Unfit`."""
-        if by.role not in ("owner", "admin"):
+        if not may(by, "models"):
             raise NotAllowed("provider.not_allowed")
         budget = changed(await self.budget(), change)
         kept = budget.to_json()

@@ -12,7 +12,7 @@ from maia.database.memories import NoteRow
 from maia.database.messages import MessageRow
 from maia.database.people import Member, SignIn, Standing
 from maia.database.projects import Project, ProjectType, Stage
-from maia.database.providers import ModelRow, ProviderRow
+from maia.database.providers import Kind, ModelRow, ProviderRow
 from maia.database.users import ROLES, Role, User
 from maia.folders.lists import Folder
 
@@ -29,6 +29,7 @@ __all__ = [
     "EntryKind",
     "Folder",
     "FolderRow",
+    "Kind",
     "Logged",
     "Member",
     "MessageRow",

@@ -24,7 +24,7 @@ from maia.workspace.choosing import must_be_available
 from maia.workspace.effort import LADDER, level, levels_of, unsupported
 from maia.workspace.problems import Coded, DiscoveryFailed, NotAllowed, NotThere, TrialFailed, Unfit
 from maia.workspace.rights import may
-from maia.workspace.supply import KeyLook, Supply, Trial
+from maia.workspace.supply import Address, KeyLook, Supply, Trial
 
 DEFAULT, AUTO = "model_default", "auto_routing"
 """Names of the settings that hold the default model and the switch of automatic routing."""
@@ -61,6 +61,7 @@ class Shelf:
     async def start(self) -> None:
         """Read what is known, and begin to look around; servers that are slow hold nothing up."""
         await self._reload()
+        self._supply.know(self._added())
         self._looking = asyncio.create_task(self._look_around(), name="models")
 
     async def close(self) -> None:
@@ -210,11 +211,41 @@ class Shelf:
             raise Unfit("key_refused", error.key, **error.values) from error
         acted: JsonObject = {"provider": provider_id}
         await self._database.write(lambda c: settings.note_act(c, "provider.key", by=by.id, details=acted))
-        async with self._busy:
-            await self._find()
-            with suppress(DiscoveryFailed):
-                await self._refresh(provider_id)
+        await self._meet(provider_id)
         return provider_id
+
+    async def add_address(self, by: User, address: Address) -> str:
+        """A server that a person adds by its address; the provider's id. Whether it answers, its health says.
+
+        Raises `Unfit` for a name that is taken, or an address or key that cannot be.
+        """
+        _manages(by)
+        if any(each.name.casefold() == address.name.casefold() for each in self._catalogue.providers):
+            raise Unfit("name_taken", "provider.name_taken", name=address.name)
+        try:
+            row = await asyncio.to_thread(self._supply.settle, address)
+        except MaiaError as error:
+            raise Unfit("address_refused", error.key, **error.values) from error
+        if self._catalogue.provider(row.id) is not None:
+            raise Unfit("name_taken", "provider.name_taken", name=address.name)
+        acted: JsonObject = {"provider": row.id, "host": row.base_url}
+        await self._write(lambda c: rows.keep_provider(c, row), by, "provider.address", acted)
+        self._supply.know(self._added())
+        await self._meet(row.id)
+        return row.id
+
+    async def remove(self, by: User, provider_id: str) -> None:
+        """A server that a person added, with its key. Raises `Unfit` for any other: those are found or configured."""
+        _manages(by)
+        row = self.provider(provider_id)
+        if not row.is_added:
+            raise Unfit("not_removable", "provider.not_removable", name=row.name)
+        await asyncio.to_thread(self._supply.forget, row)
+        async with self._busy:
+            drop = {"provider": provider_id}
+            await self._write(lambda c: rows.drop_provider(c, provider_id), by, "provider.removed", {**drop})
+            self._supply.know(self._added())
+            await self._find()
 
     async def attempt(self, by: User, pair: Pair) -> Trial:
         """One short call to a model. Raises `TrialFailed`."""
@@ -240,6 +271,16 @@ class Shelf:
                 await asyncio.gather(*(self._try_refresh(each) for each in ids))
         except Exception:  # a defect of ours must not keep the server from its conversations
             _log.exception("looking for models")
+
+    def _added(self) -> list[ProviderRow]:
+        return [each for each in self._catalogue.providers if each.is_added]
+
+    async def _meet(self, provider_id: str) -> None:
+        """Ask a provider that is new here for its models."""
+        async with self._busy:
+            await self._find()
+            with suppress(DiscoveryFailed):
+                await self._refresh(provider_id)
 
     async def _try_refresh(self, provider_id: str) -> None:
         with suppress(DiscoveryFailed):

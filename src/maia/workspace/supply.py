@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from maia.core.events import Notice
 from maia.core.secret import Secret
@@ -29,6 +29,19 @@ class KeyLook:
     host: str
     owners: tuple[str, ...]
     notices: tuple[Notice, ...]
+
+
+AddressFormat: TypeAlias = Literal["openai", "anthropic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A model server that a person adds: what it is called here, what it speaks, where it is, and its key."""
+
+    name: str
+    format: AddressFormat
+    url: str
+    key: Secret | None = None
 
 
 class Supply(Protocol):
@@ -59,6 +72,21 @@ class Supply(Protocol):
 
         Raises `MaiaError` for what is no key, or is somebody else's (C2.04).
         """
+        ...
+
+    def know(self, added: Sequence[ProviderRow]) -> None:
+        """Which servers people added by their addresses; they are among `providers` from now on."""
+        ...
+
+    def settle(self, address: Address) -> ProviderRow:
+        """Check an address that a person adds, and keep its key, encrypted; its provider to be. Blocks.
+
+        Raises `MaiaError` for an address that requests may not go to, or to which the key may not go.
+        """
+        ...
+
+    def forget(self, row: ProviderRow) -> None:
+        """Forget the key of a server that a person added. Blocks."""
         ...
 
     @property

@@ -16,6 +16,7 @@ from maia.web.clock import moment
 from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.effort import Options, Thinking, is_toggle, levels_of
 from maia.workspace.records import ModelRow, ProviderRow
+from maia.workspace.supply import Address, AddressFormat
 
 router = APIRouter(prefix="/model", tags=["models"])
 Key = Annotated[str, StringConstraints(min_length=1, max_length=8_000)]
@@ -45,6 +46,15 @@ class Tried(Body):
 class PastedKey(Body):
     key: Key = Field(repr=False)
     provider: Annotated[str, StringConstraints(max_length=100)] = ""
+
+
+class NewAddress(Body):
+    """`format` is what the server speaks: OpenAI's chat completions or Anthropic's messages."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=60)]
+    format: AddressFormat = "openai"
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    key: Annotated[str, StringConstraints(max_length=8_000)] = Field("", repr=False)
 
 
 @router.get("/providers")
@@ -114,6 +124,22 @@ async def add_provider(desk: AtDesk, person: SignedIn, body: PastedKey) -> JsonO
     return provider_json(models.provider(provider_id), models.catalogue)
 
 
+@router.post("/addresses", status_code=201)
+async def add_address(desk: AtDesk, person: SignedIn, body: NewAddress) -> JsonObject:
+    """A model server by its address; whether it answers is told by its `health`."""
+    models = desk.workspace.models
+    key = Secret(body.key) if body.key else None
+    address = Address(" ".join(body.name.split()), body.format, body.url, key)
+    provider_id = await models.add_address(person.user, address)
+    return provider_json(models.provider(provider_id), models.catalogue)
+
+
+@router.delete("/providers/{provider_id}", status_code=204)
+async def remove_provider(desk: AtDesk, person: SignedIn, provider_id: str) -> None:
+    """Take back a server that was added by its address, and its key with it."""
+    await desk.workspace.models.remove(person.user, provider_id)
+
+
 @router.put("/defaults")
 async def set_default(desk: AtDesk, person: SignedIn, body: Chosen) -> JsonObject:
     """The default model of conversations that name none (N-04.03)."""
@@ -145,6 +171,7 @@ def provider_json(row: ProviderRow, catalogue: Catalogue) -> JsonObject:
         "enabled": row.enabled,
         "health": row.health,
         "baseUrl": row.base_url or None,
+        "added": row.is_added,
         "keySource": row.secret_name,
         "checkedAt": moment(row.checked_at),
         "models": [model_json(each) for each in catalogue.models_of(row.id)],

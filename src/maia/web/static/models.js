@@ -93,6 +93,7 @@ if (conversation) {
 
 const page = document.getElementById("providers");
 if (page) {
+  const here = location.pathname + location.search;
   const fill = (words, values) => words.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   const say = (place, words, tone) => {
     const line = document.getElementById(place);
@@ -105,7 +106,7 @@ if (page) {
     button.disabled = true;
     if (asking) say(said, asking, "muted");
     const answer = await ask(method, url, body ?? (button.dataset.body ? JSON.parse(button.dataset.body) : undefined));
-    await redraw("/providers", ["providers"]);
+    await redraw(here, ["providers"]);
     if (!answer.ok) say(said, answer.data.message ?? document.body.dataset.lost ?? "", "danger");
     else if (button.dataset.done) say(said, doneWords(button, answer.data), "success");
   };
@@ -132,6 +133,35 @@ if (page) {
       });
     }
   });
+  const addAddress = async (form) => {
+    const body = Object.fromEntries(new FormData(form));
+    say("address-said", fill(form.dataset.asking, body), "muted");
+    const button = form.querySelector("button");
+    button.disabled = true;
+    const answer = await ask("POST", "/api/v1/model/addresses", body);
+    button.disabled = false;
+    if (!answer.ok) return say("address-said", answer.data.message ?? "", "danger");
+    const count = answer.data.models.length;
+    form.reset();
+    await redraw(here, ["providers"]);
+    say("address-said", fill(count ? form.dataset.done : form.dataset.silent, { name: answer.data.name, count }), count ? "success" : "warning");
+  };
+  const saveBudget = async (form) => {
+    const body = {};
+    for (const [name, value] of new FormData(form)) {
+      body[name] = name.endsWith("At") ? Number(value) / 100 : value === "" ? null : Number(value);
+    }
+    const answer = await ask("PUT", "/api/v1/routing/budget", body);
+    if (answer.ok) await redraw(here, ["providers"]);
+    say("budget-said", answer.ok ? form.dataset.done : (answer.data.message ?? ""), answer.ok ? "success" : "danger");
+  };
+  const submits = { "address-form": addAddress, "budget-form": saveBudget };
+  document.addEventListener("submit", (event) => {
+    const submit = submits[event.target.id];
+    if (!submit) return;
+    event.preventDefault();
+    submit(event.target);
+  });
   document.addEventListener("submit", async (event) => {
     const form = event.target.closest("#key-form");
     if (!form) return;
@@ -147,7 +177,7 @@ if (page) {
       return say("key-said", [words, ...data.notices.map((each) => each.message)].join(" "), data.provider ? "success" : "warning");
     }
     form.reset();
-    await redraw("/providers", ["providers"]);
+    await redraw(here, ["providers"]);
     say("key-said", fill(form.dataset.kept, data), "success");
   });
 }
