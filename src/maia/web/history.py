@@ -71,12 +71,13 @@ async def history_of(
     """The newest entries, or those before one; `seen` is the day that is named already."""
     found = await desk.workspace.cards.history(row, kind, _ENTRIES, before)
     clock = reader_of(desk, person).clock()
-    days = tuple(_days(found, clock, person.say, seen))
+    days = tuple(days_of(found, clock, person.say, seen))
     older = found[-1].id if len(found) == _ENTRIES else None
     return History(kind, days, older, person.say(f"history.empty.{kind or 'all'}"))
 
 
-def _days(entries: Iterable[Entry], clock: Clock, say: Say, seen: str) -> Iterable[Day]:
+def days_of(entries: Iterable[Entry], clock: Clock, say: Say, seen: str = "") -> Iterable[Day]:
+    """Entries by day; the one that is `seen` has its name on the page before (R-2.303)."""
     for at, those in groupby(entries, lambda entry: clock.moment(entry.at).date()):
         name = "" if at.isoformat() == seen else _day(at, clock, say)
         yield Day(at.isoformat(), name, tuple(line_of(each, clock, say) for each in those))

@@ -1,0 +1,76 @@
+"""What the History tab shows, by day and page by page."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from maia.i18n.catalogue import Catalogue, Lang
+from maia.web.clock import Clock
+from maia.web.history import days_of, line_of
+from maia.workspace.records import Entry, Tracked
+from tests.web.serving import Visitor
+
+NOW = datetime(2031, 3, 5, 12, tzinfo=UTC)
+NOTE = Entry("n", round(NOW.timestamp() * 1000), "note", None, None, None, "A <b>note</b>\x1b", "Léa")
+
+
+def clock(lang: Lang) -> Clock:
+    return Clock(NOW, Catalogue(lang, strict=True), lang)
+
+
+def test_entries_stand_under_today_yesterday_and_their_day() -> None:
+    say = Catalogue("fr", strict=True)
+    ages = (timedelta(), timedelta(hours=2), timedelta(hours=13), timedelta(days=30), timedelta(days=400))
+    entries = [replace(NOTE, at=round((NOW - age).timestamp() * 1000)) for age in ages]
+    days = list(days_of(entries, clock("fr"), say))
+    assert [(each.name, len(each.lines)) for each in days] == [
+        ("Aujourd'hui", 2),
+        ("Hier", 1),
+        ("3\u00a0févr.", 1),
+        ("29\u00a0janv.\u00a02030", 1),
+    ]
+    assert next(iter(days_of(entries, clock("fr"), say, days[0].id))).name == "", "the page before has it"
+
+
+@pytest.mark.parametrize(
+    ("tracked", "old", "new", "words"),
+    [
+        ("stage", None, "<i>Review</i>", "Stage: none → <i>Review</i>"),
+        ("project", "Tax\x07", None, "Project: Tax\u2407 → none"),
+        ("priority", "normal", "urgent", "Priority: Normal → Urgent"),
+        ("priority", "normal", "huge", "Priority: Normal → huge"),
+        ("status", "idle", "waiting_approval", "Status: Idle → Waiting for approval"),
+        ("due", None, "2031-12-04", "Due date: none → 4\u00a0Dec"),
+    ],
+)
+def test_a_change_is_told_in_words(tracked: Tracked, old: str | None, new: str | None, words: str) -> None:
+    change = Entry("c", 0, "change", tracked, old, new, None, None)
+    line = line_of(change, clock("en"), Catalogue("en", strict=True))
+    assert (line.badge, line.text, line.by) == ("Update", words, "maia")
+
+
+def test_a_note_is_shown_as_it_was_written() -> None:
+    line = line_of(NOTE, clock("en"), Catalogue("en", strict=True))
+    assert (line.badge, line.text, line.by) == ("Note", "A <b>note</b>\u241b", "Léa")
+
+
+def test_older_entries_come_page_by_page_and_are_nobody_elses(owner: Visitor) -> None:
+    conversation = owner.conversation("Long")
+    for n in range(45):
+        owner.ask("POST", f"/api/v1/conversations/{conversation}/notes", {"note": f"note {n}."})
+    path = f"/ui/conversations/{conversation}/rail/history"
+    first = owner.ask("GET", f"{path}?kind=note").text
+    assert ("note 44." in first, "note 5." in first, "note 4." in first) == (True, True, False)
+    more = first.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
+    second = owner.ask("GET", more).text
+    assert ("note 4." in second, "note 0." in second, "note 5." in second, "hx-get" in second) == (
+        True,
+        True,
+        False,
+        False,
+    )
+    assert "<h3" not in second
+    for tab in ("history", "folders"):
+        assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/rail/{tab}").status_code == 404
+    assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/bar").status_code == 404
