@@ -104,6 +104,20 @@ def test_what_opens_is_accessible_too(context: BrowserContext, server: Serving, 
     assert _violations(page) == []
 
 
+def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: BrowserContext, server: Serving) -> None:
+    page = context.new_page()
+    page.goto(f"{server.url}/board?view=list")
+    assert _violations(page) == []
+    page.keyboard.press("Control+k")
+    expect(page.locator("#found [role=option]").first).to_be_visible()
+    assert _violations(page) == []
+    for address, opens in (("/board", "[data-record]"), ("/projects", "[data-plan^=stages]")):
+        page.goto(server.url + address)
+        page.locator(f"main {opens}").first.click()
+        expect(page.locator("dialog[open]")).to_be_visible()
+        assert _violations(page) == []
+
+
 @pytest.mark.usefixtures("begun")
 def test_the_way_in_is_accessible(browser: Browser, server: Serving) -> None:
     for locale, scheme, size in SHOWN:

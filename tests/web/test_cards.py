@@ -142,6 +142,42 @@ def test_moving_a_card_answers_with_the_card(owner: Visitor) -> None:
     assert (gone.status_code, gone.json()["code"]) == (400, "no_stage")
 
 
+def test_a_board_is_asked_for_by_its_filters_and_lanes(owner: Visitor) -> None:
+    doing = stages(owner)[1]["id"]
+    made = [owner.ask("POST", "/api/v1/conversations", {"title": f"Filtered {n}", "stageId": doing}) for n in range(3)]
+    ids = [each.json()["id"] for each in made]
+    owner.ask("PATCH", f"/api/v1/conversations/{ids[0]}", {"labels": ["only"]})
+    for card, place in ((ids[0], {"first": True}), (ids[2], {"after": ids[1]})):
+        assert owner.ask("POST", f"/api/v1/conversations/{card}/move", place).status_code == 200
+
+    def shown(query: str) -> tuple[list[str], list[int]]:
+        board = owner.ask("GET", f"/api/v1/board?{query}").json()
+        return [card["id"] for card in board["cards"]], [lane["count"] for lane in board["lanes"]]
+
+    assert shown("q=filtered") == ([ids[0], ids[1], ids[2]], [3])
+    assert shown("q=filtered&limit=1") == ([ids[0]], [3])
+    assert shown(f"q=filtered&limit=1&more={doing}:2") == ([ids[0], ids[1]], [3])
+    assert shown("label=only&group=priority") == ([ids[0]], [1])
+    assert shown("q=filtered&state=done") == ([], [])
+    for wrong in ("group=colour", "state=x", "limit=0", "q=%00"):
+        assert owner.ask("GET", f"/api/v1/board?{wrong}").status_code == 400, wrong
+
+
+def test_a_conversation_leaves_as_a_file(owner: Visitor) -> None:
+    conversation = owner.conversation('Bad "name"/../x')
+    owner.say(conversation, "# Hello")
+    owner.until_done(conversation)
+    path = f"/api/v1/conversations/{conversation}/export"
+    text = owner.ask("GET", path)
+    assert (text.status_code, text.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+    assert 'filename="Bad name .. x.md"' in text.headers["content-disposition"]
+    assert text.text.startswith('# Bad "name"/../x\n')
+    assert "# Hello" in text.text
+    whole = owner.ask("GET", f"{path}?format=json").json()
+    assert [message["role"] for message in whole["messages"]] == ["user", "assistant"]
+    assert owner.ask("GET", f"{path}?format=exe").status_code == 400
+
+
 def test_the_agent_stays_after_the_first_message(owner: Visitor) -> None:
     conversation = owner.conversation()
     owner.say(conversation, "Hello")

@@ -115,7 +115,16 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
 
 def test_markup_in_any_sink_is_shown_and_never_acts(spoilt: tuple[Serving, Visitor, str]) -> None:
     _, visitor, conversation = spoilt
-    for path in ("/", f"/conversations/{conversation}"):
+    for path in (
+        "/",
+        f"/conversations/{conversation}",
+        "/board",
+        "/board?view=list",
+        "/board?group=agent",
+        f"/ui/cards/{conversation}",
+        "/ui/find?q=img",
+        "/projects",
+    ):
         page = visitor.ask("GET", path, Accept="text/html").text
         assert [each for each in ACTING if each in page] == [], path
         assert "onerror=alert(1)" in html.unescape(page), "it is shown as it was written"

@@ -82,13 +82,14 @@ function wish(card) {
 }
 
 async function moved(card) {
+  const back = () => from.list.insertBefore(card, from.below?.parentElement === from.list ? from.below : null);
   if (card.parentElement !== from.list || card.nextElementSibling !== from.below) {
-    const back = from;
     const [method, path, body] = wish(card);
-    if (path || Object.keys(body).length) {
+    if (!path && !Object.keys(body).length) back(); // only stages keep an order of their own
+    else {
       const answer = await ask(method, `/api/v1/conversations/${card.dataset.id}${path}`, body);
       if (!answer.ok) {
-        back.list.insertBefore(card, back.below?.parentElement === back.list ? back.below : null);
+        back();
         tell(`${toasts.dataset.back} ${said(answer)}`, { tone: "danger" });
       }
     }

@@ -11,7 +11,7 @@ async function read(url) {
 // What was done, and the way back ---------------------------------------------------------------------------------------
 
 /** Say something for a while; `undo` is what its button does. It stays while somebody points at it or is in it. */
-function tell(words, { tone = "", undo } = {}) {
+function tell(words, { tone = "", undo, stays = false } = {}) {
   const toast = document.createElement("div");
   toast.className = "toast";
   if (tone) toast.dataset.tone = tone;
@@ -29,7 +29,8 @@ function tell(words, { tone = "", undo } = {}) {
   }
   toasts.replaceChildren(toast);
   const leave = () => (toast.matches(":hover, :focus-within") ? setTimeout(leave, 2000) : toast.remove());
-  setTimeout(leave, undo ? 12000 : 7000);
+  if (!stays) setTimeout(leave, undo ? 12000 : 7000);
+  return toast;
 }
 
 const said = (answer) => answer.data.message ?? toasts.dataset.lost;
@@ -195,6 +196,7 @@ input.addEventListener("keydown", (event) => {
     offers[at].click();
   }
 });
+if (navigator.platform.startsWith("Mac")) document.querySelector("#find kbd").textContent = "⌘K";
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
     event.preventDefault();
@@ -218,7 +220,13 @@ class Parts {
     const join = address.includes("?") ? "&" : "?";
     this.stream = new EventSource(`${address}${join}shown=${encodeURIComponent(shown)}`);
     this.stream.onmessage = ({ data }) => (this.held ? this.waiting.push(data) : this.apply(JSON.parse(data)));
+    this.stream.onopen = () => {
+      clearTimeout(this.patience);
+      this.patience = null;
+      this.lost?.remove();
+    };
     this.stream.onerror = () => {
+      this.patience ??= setTimeout(() => (this.lost = tell(toasts.dataset.offline, { tone: "warning", stays: true })), 3000);
       if (this.stream.readyState === EventSource.CLOSED) setTimeout(() => this.follow(address, ""), 5000);
     };
   }
