@@ -172,6 +172,12 @@ def test_the_field_bar_sets_and_shows_what_other_tabs_set(
     expect(other.locator("#entries .entry p").first).to_contain_text("2031")
     other.locator("#f-stageId select").select_option(index=2)
     expect(page.locator("#entries .entry p").first).to_contain_text(say("history.field.stage"))
+    gone = visitor.ask("POST", "/api/v1/projects", {"name": "Gone"}).json()["id"]
+    page.reload()
+    visitor.ask("DELETE", f"/api/v1/projects/{gone}")
+    field.select_option(gone)
+    expect(page.locator("#refusal")).to_contain_text(say("card.no_project"))
+    expect(field).to_have_value(project)
     visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"labels": [f"tax {NASTY}"[:40]]})
     expect(page.locator("#f-labels .badge")).to_have_count(1)
     send(page, "Go")
@@ -184,7 +190,7 @@ def test_the_field_bar_sets_and_shows_what_other_tabs_set(
     page.locator("#tab-folders").click()
     expect(page.locator("#p-folders")).to_contain_text(say("folder.project_none"))
     assert page.title() != "owned"
-    assert told == []
+    assert [words for words in told if "400" not in words] == []
 
 
 def test_folders_are_added_ordered_and_refused_with_their_reason(

@@ -1,4 +1,4 @@
-"""The JSON of cards, their history, and what they are sorted by."""
+"""The JSON of conversations as records: their fields, their cards, their history."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from maia.web.api.body import Body
 from maia.web.clock import moment
 from maia.workspace.cards import Place
 from maia.workspace.fields import LONGEST_NOTE
-from maia.workspace.planning import LONGEST_NAME
-from maia.workspace.records import Card, Entry, Project, ProjectType, Stage
+from maia.workspace.records import Card, ConversationRow, Entry
 
 Id = Annotated[str, StringConstraints(max_length=60)]
 Label = Annotated[str, StringConstraints(max_length=200)]
-Name = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
-Text = Annotated[str, StringConstraints(max_length=20_000)]
 PriorityName = Literal["low", "normal", "high", "urgent"]
 
 
@@ -57,49 +54,28 @@ class NewNote(Body):
     note: Annotated[str, StringConstraints(max_length=LONGEST_NOTE)]
 
 
-class ProjectFields(Body):
-    name: Name | None = None
-    type_id: Id | None = Field(None, alias="typeId")
-    description: Text | None = None
-    colour: Label | None = None
-    agent: Label | None = None
-    prompt: Text | None = None
-
-
-class TypeFields(Body):
-    name: Name | None = None
-    priority: PriorityName | None = None
-    icon: Label | None = None
-    colour: Label | None = None
-    prompt: Text | None = None
-
-
-class StageFields(Body):
-    name: Name | None = None
-    is_closed: bool | None = Field(None, alias="closed")
-    is_folded: bool | None = Field(None, alias="folded")
-    is_bot: bool | None = Field(None, alias="bot")
-    agent: Label | None = None
-    wip_limit: Annotated[int, Field(ge=1, le=10_000)] | None = Field(None, alias="wipLimit")
-
-
-class Order(Body):
-    ids: Annotated[list[Id], Field(max_length=1_000)]
+def record_json(row: ConversationRow | Card) -> JsonObject:
+    """What a conversation and its card have in common: they are the same row (R-2.001)."""
+    return {
+        "id": row.id,
+        "title": row.title,
+        "status": row.status,
+        "priority": row.priority,
+        "projectId": row.project_id,
+        "stageId": row.stage_id,
+        "agent": row.agent,
+        "dueOn": row.due_on,
+        "pinned": row.is_pinned,
+        "createdAt": moment(row.created_at),
+        "updatedAt": moment(row.updated_at),
+    }
 
 
 def card_json(card: Card) -> JsonObject:
     """A conversation as a card; `costUsd` is null where nobody knows any cost."""
     return {
-        "id": card.id,
-        "title": card.title,
-        "status": card.status,
-        "priority": card.priority,
-        "projectId": card.project_id,
+        **record_json(card),
         "project": card.project,
-        "stageId": card.stage_id,
-        "agent": card.agent,
-        "dueOn": card.due_on,
-        "pinned": card.is_pinned,
         "contextTokens": card.context_tokens,
         "contextWindow": card.context_window,
         "labels": list(card.labels),
@@ -108,8 +84,6 @@ def card_json(card: Card) -> JsonObject:
         "costIsEstimated": card.has_estimate,
         "costIsPartial": card.has_unknown_cost,
         "outcome": card.outcome,
-        "createdAt": moment(card.created_at),
-        "updatedAt": moment(card.updated_at),
     }
 
 
@@ -119,38 +93,3 @@ def entry_json(entry: Entry) -> JsonObject:
     if entry.kind == "note":
         return {**shared, "note": entry.note}
     return {**shared, "field": entry.field, "old": entry.old, "new": entry.new}
-
-
-def project_json(row: Project) -> JsonObject:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "typeId": row.type_id,
-        "description": row.description,
-        "colour": row.colour,
-        "agent": row.agent,
-        "prompt": row.prompt,
-    }
-
-
-def type_json(row: ProjectType) -> JsonObject:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "priority": row.priority,
-        "icon": row.icon,
-        "colour": row.colour,
-        "prompt": row.prompt,
-    }
-
-
-def stage_json(row: Stage) -> JsonObject:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "closed": row.is_closed,
-        "folded": row.is_folded,
-        "bot": row.is_bot,
-        "agent": row.agent,
-        "wipLimit": row.wip_limit,
-    }

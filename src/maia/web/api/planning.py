@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from maia.core.types import JsonObject
-from maia.web.api.cardshapes import (
+from maia.web.api.foldershapes import folders_of
+from maia.web.api.planshapes import (
     Order,
     ProjectFields,
     StageFields,
@@ -18,7 +19,6 @@ from maia.web.api.cardshapes import (
     stage_json,
     type_json,
 )
-from maia.web.api.foldershapes import folders_of
 from maia.web.api.shapes import NewConversation, conversation_json
 from maia.web.auth import AtDesk, SignedIn
 from maia.workspace.problems import NotAllowed, Unusable

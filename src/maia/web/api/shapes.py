@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
-from maia.web.api.cardshapes import CardFields
+from maia.web.api.cardshapes import CardFields, record_json
 from maia.web.api.foldershapes import FolderBody
 from maia.web.clock import moment
 from maia.workspace.binding import Binding
@@ -104,25 +104,15 @@ def json_answer(body: JsonObject) -> Response:
 
 
 def conversation_json(row: ConversationRow) -> JsonObject:
-    """A conversation as everybody outside sees it."""
+    """A conversation as everybody outside sees it: as a record, and who answers it."""
     return {
-        "id": row.id,
-        "title": row.title,
+        **record_json(row),
         "titleBy": row.title_by,
-        "status": row.status,
-        "priority": row.priority,
-        "projectId": row.project_id,
-        "stageId": row.stage_id,
-        "dueOn": row.due_on,
-        "pinned": row.is_pinned,
         "providerId": row.provider_id,
         "modelId": row.model_id,
         "modelBinding": row.model_binding,
         "effort": row.effort,
-        "agent": row.agent,
         "cursor": row.last_seq,
-        "createdAt": moment(row.created_at),
-        "updatedAt": moment(row.updated_at),
     }
 
 

@@ -18,8 +18,6 @@ async function ask(method, url, body) {
 }
 globalThis.maia = { ask, refuse };
 
-globalThis.maia = { ask };
-
 // The reader's zone, so that the server writes their hours.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && !document.cookie.includes(`maia-zone=${zone}`)) {

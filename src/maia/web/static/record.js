@@ -47,20 +47,25 @@ rail.addEventListener("toggle", (event) => {
 // What changes elsewhere ----------------------------------------------------------------------------------------------
 
 /** Draw what stands above again. What has the focus keeps it; a day that is being typed stays unless it was refused. */
+let [drawn, resets] = [0, false];
 async function drawBar(refused = false) {
+  const mine = ++drawn;
+  resets ||= refused;
   const answer = await fetch(`/ui/conversations/${conversation}/bar`, { headers: { Accept: "text/html" } }).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (mine !== drawn) return; // a later one is on its way
   const fields = document.getElementById("fields");
   for (const gone of fields.querySelectorAll("[id]")) if (!fresh.getElementById(gone.id)) gone.remove();
   for (const now of fresh.querySelectorAll("body > [id]:not(#fields), #fields > [id]")) {
     const old = document.getElementById(now.id);
     const focused = old?.contains(document.activeElement) ? document.activeElement : null;
     if (!old) fields.append(now);
-    else if (old.open || (focused?.type === "date" && !refused)) continue;
-    else if (old.outerHTML !== now.outerHTML || refused) old.replaceWith(now);
+    else if (old.open || (focused?.type === "date" && !resets)) continue;
+    else if (old.outerHTML !== now.outerHTML || resets) old.replaceWith(now);
     if (focused) now.querySelector("select, input, summary")?.focus();
   }
+  resets = false;
 }
 globalThis.maia.drawBar = drawBar;
 
