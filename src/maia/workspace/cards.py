@@ -61,9 +61,7 @@ class Place:
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(
-        self, database: Database, log: Log, folders: WorkFolders, colleagues: Colleagues, news: News
-    ) -> None:
+    def __init__(self, database: Database, log: Log, folders: WorkFolders, colleagues: Colleagues, news: News) -> None:
         self._database = database
         self._folders = folders
         self._log = log
