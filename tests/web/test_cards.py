@@ -246,3 +246,24 @@ def test_what_all_share_is_changed_by_those_who_may(tmp_path: Path) -> None:
         for method, path in (("POST", "/api/v1/projects"), ("POST", "/api/v1/stages"), ("DELETE", "/api/v1/stages/x")):
             assert member.ask(method, path, {"name": "x"}).status_code == 403
         assert member.ask("GET", "/api/v1/projects").status_code == 200
+
+
+def test_older_entries_come_page_by_page_and_are_nobody_elses(owner: Visitor) -> None:
+    conversation = owner.conversation("Long")
+    for n in range(45):
+        owner.ask("POST", f"/api/v1/conversations/{conversation}/notes", {"note": f"note {n}."})
+    path = f"/ui/conversations/{conversation}/rail/history"
+    first = owner.ask("GET", f"{path}?kind=note").text
+    assert ("note 44." in first, "note 5." in first, "note 4." in first) == (True, True, False)
+    more = first.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
+    second = owner.ask("GET", more).text
+    assert ("note 4." in second, "note 0." in second, "note 5." in second, "hx-get" in second) == (
+        True,
+        True,
+        False,
+        False,
+    )
+    assert "<h3" not in second
+    for tab in ("history", "folders"):
+        assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/rail/{tab}").status_code == 404
+    assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/bar").status_code == 404

@@ -1,4 +1,4 @@
-"""What the History tab shows, by day and page by page."""
+"""What the History tab shows: days and words."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,6 @@ from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.clock import Clock
 from maia.web.history import days_of, line_of
 from maia.workspace.records import Entry, Tracked
-from tests.web.serving import Visitor
 
 NOW = datetime(2031, 3, 5, 12, tzinfo=UTC)
 NOTE = Entry("n", round(NOW.timestamp() * 1000), "note", None, None, None, "A <b>note</b>\x1b", "Léa")
@@ -53,24 +52,3 @@ def test_a_change_is_told_in_words(tracked: Tracked, old: str | None, new: str |
 def test_a_note_is_shown_as_it_was_written() -> None:
     line = line_of(NOTE, clock("en"), Catalogue("en", strict=True))
     assert (line.badge, line.text, line.by) == ("Note", "A <b>note</b>\u241b", "Léa")
-
-
-def test_older_entries_come_page_by_page_and_are_nobody_elses(owner: Visitor) -> None:
-    conversation = owner.conversation("Long")
-    for n in range(45):
-        owner.ask("POST", f"/api/v1/conversations/{conversation}/notes", {"note": f"note {n}."})
-    path = f"/ui/conversations/{conversation}/rail/history"
-    first = owner.ask("GET", f"{path}?kind=note").text
-    assert ("note 44." in first, "note 5." in first, "note 4." in first) == (True, True, False)
-    more = first.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
-    second = owner.ask("GET", more).text
-    assert ("note 4." in second, "note 0." in second, "note 5." in second, "hx-get" in second) == (
-        True,
-        True,
-        False,
-        False,
-    )
-    assert "<h3" not in second
-    for tab in ("history", "folders"):
-        assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/rail/{tab}").status_code == 404
-    assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/bar").status_code == 404
