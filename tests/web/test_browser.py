@@ -30,6 +30,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
+PATIENCE = 20_000
+"""Milliseconds for what a page comes to by itself: a busy machine is slow, and nothing waits longer than it must."""
 NASTY = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 ANSWER = f"""Fine, *here* it is:
 
@@ -70,6 +72,7 @@ SCRIPT: list[Any] = [
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        expect.set_options(timeout=PATIENCE)
         yield opened
         opened.close()
 
@@ -85,7 +88,7 @@ def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Browse
     """A browser in French, or, for tests that ask for words, in each language in turn."""
     lang: Lang = request.getfixturevalue("lang") if "lang" in request.fixturenames else "fr"
     opened = browser.new_context(locale={"fr": "fr-FR", "en": "en-GB"}[lang], viewport={"width": 1280, "height": 900})
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(PATIENCE)
     yield opened
     opened.close()
 
@@ -343,17 +346,20 @@ def test_theme_and_language_are_kept(context: BrowserContext, server: Serving, l
     page.wait_for_url("**/signin")
 
 
-def test_the_first_load_is_light(browser: Browser, server: Serving) -> None:
+def test_the_first_load_of_every_page_is_light(browser: Browser, server: Serving) -> None:
     context = browser.new_context()
     page = context.new_page()
-    first_run(page, server)
-    context.clear_cookies(name="none")
-    sizes: list[int] = []
-    fresh = browser.new_context(storage_state=context.storage_state())
-    loaded = fresh.new_page()
-    loaded.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", "0"))))
-    loaded.goto(server.url, wait_until="networkidle")
-    assert len(sizes) <= 12
-    assert sum(sizes) <= 200_000
+    begin(page, server)
+    shown = page.locator(".nav a.nav-item").evaluate_all("all => all.map(each => each.href)")
+    signed_in = context.storage_state()
     context.close()
-    fresh.close()
+    assert len(shown) > 3
+    for address in shown:
+        fresh = browser.new_context(storage_state=signed_in)
+        loaded = fresh.new_page()
+        sizes: list[int] = []
+        loaded.on("response", lambda answer, into=sizes: into.append(int(answer.headers.get("content-length", "0"))))
+        loaded.goto(address, wait_until="load")
+        assert 1 < len(sizes) <= 12, address
+        assert sum(sizes) <= 200_000, address
+        fresh.close()

@@ -81,3 +81,29 @@ def test_a_chat_turn_does_25_round_trips_and_says_so(data: Path) -> None:
         page = visitor.client.get(f"/conversations/{conversation}").text
     assert (meta["outcome"], meta["steps"], meta["toolCalls"]) == ("turn_limit", 25, 25)
     assert "275" in page, "tokens of all model calls"
+
+
+def test_no_character_is_lost_over_readers_that_come_back_and_a_kill(data: Path) -> None:
+    words = [f"word{n} " for n in range(2_000)]
+    whole = "".join(words)
+    script = [[step for word in words for step in ({"text": word}, {"wait": 0.02})]]
+    with serving(data, script=script) as server, Visitor(server.url) as visitor:
+        visitor.become_owner(server.token)
+        conversation = visitor.conversation()
+        visitor.say(conversation, "Go")
+        seen, cursor = "", 0
+        for _ in range(15):
+            for frame in visitor.frames(conversation, cursor):
+                if frame.id:
+                    cursor = int(frame.id)
+                if frame.kind == "TextDelta":
+                    seen += frame.json["event"]["text"]
+                    break
+            assert whole.startswith(seen), "a reader that comes back finds neither a hole nor anything twice"
+        server.stop(signal.SIGKILL)
+    assert len(seen) > 50
+    with serving(data) as server, Visitor(server.url) as visitor:
+        visitor.sign_in()
+        kept = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"][1]["content"]
+    assert kept.startswith(seen), "what was shown was written before"
+    assert whole.startswith(kept)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from maia.core.events import Answered, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
+from maia.core.events import Answered, ContextCleared, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
 from maia.core.types import AssistantMessage, Cost, Failure, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.events import Stamped
 from maia.workspace.catalogue import Pair
@@ -258,3 +258,23 @@ def test_a_browser_that_somebody_used_before_has_tries_of_its_own() -> None:
     for _ in range(BY_EMAIL):
         tries.failed(mine)
     assert tries.wait(mine) == WINDOW, "it may be a thief's"
+
+
+def test_the_log_is_read_once_and_then_only_what_is_new(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        wire = PlayedWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire)) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            workspace.warm(row)
+            for text in ("one", "two"):
+                begun = await workspace.conversation(user, row.id)
+                await workspace.submit(user, begun, Submission(text))
+                await until(workspace, row, begun.last_seq, TurnEnded)
+            cleared = [Stamped(1, ContextCleared())]
+            await asyncio.wrap_future(workspace._log.write(row.id, 2, cleared))  # pyright: ignore[reportPrivateUsage] - what another door would add
+            await workspace.submit(user, await workspace.conversation(user, row.id), Submission("three"))
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - the end of all that is behind
+            said = [[m.parts[-1].text for m in r.messages if isinstance(m, UserMessage)] for r in wire.requests]  # type: ignore[union-attr]
+            assert said == [["one"], ["one", "two"], ["three"]]
+
+    asyncio.run(story())

@@ -48,7 +48,7 @@ def _file_engine(url: URL) -> Engine:
         raise DatabaseProblem("database.unwritable", path=str(path), problem=system_words(error)) from error
     engine = create_engine(
         url,
-        pool_size=_READERS + 1,
+        pool_size=_READERS + 2,  # who reads aside, who writes, and the loop itself (`Database.look`)
         max_overflow=0,
         connect_args={"check_same_thread": False, "timeout": _BUSY_MS / 1000, "isolation_level": None},
     )

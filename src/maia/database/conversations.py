@@ -75,6 +75,9 @@ _COLUMNS = (
 _OWNED = select(*_COLUMNS).where(
     _C.id == bindparam("wanted"), _C.owner_id == bindparam("owner"), _C.deleted_at.is_(None)
 )
+_STATUS = select(_C.status).where(_C.id == bindparam("wanted"))
+_CHANGE = update(CONVERSATIONS).where(_C.id == bindparam("wanted"))
+"""Sets the columns that are given beside `wanted`."""
 
 
 def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
@@ -165,7 +168,7 @@ def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
 
 def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:
     """Another title."""
-    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(title=title, title_by=by))
+    connection.execute(_CHANGE, {"wanted": conversation_id, "title": title, "title_by": by})
     keep_words(connection, conversation_id, TITLE, title)
 
 
@@ -180,8 +183,8 @@ def name_by_model(connection: Connection, conversation_id: str, title: str) -> b
 
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
     """Another status, which is tracked (R-2.018); the conversation counts as changed."""
-    old = connection.execute(select(_C.status).where(_C.id == conversation_id)).scalar()
-    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(status=status, updated_at=now_ms()))
+    old = connection.execute(_STATUS, {"wanted": conversation_id}).scalar()
+    connection.execute(_CHANGE, {"wanted": conversation_id, "status": status, "updated_at": now_ms()})
     if old is not None:
         add_change(connection, conversation_id, "status", old, status, by)
 

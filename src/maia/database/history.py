@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import HISTORY, USERS
@@ -15,6 +15,8 @@ EntryKind: TypeAlias = Literal["note", "change"]
 Tracked: TypeAlias = Literal["stage", "project", "priority", "status", "due"]
 """The fields whose changes are kept (R-2.304)."""
 _H = HISTORY.c
+_INSERT = HISTORY.insert()
+_LAST = select(func.max(_H.at)).where(_H.conversation_id == bindparam("wanted"))
 _COLUMNS = (_H.id, _H.at, _H.kind, _H.field, _H.old, _H.new, _H.note, USERS.c.name)
 
 
@@ -52,12 +54,12 @@ def add_change(
     if old == new:
         return
     row = {"id": new_id(), "conversation_id": conversation_id, "at": _next_moment(connection, conversation_id)}
-    connection.execute(HISTORY.insert().values(kind="change", field=field, old=old, new=new, user_id=by, **row))
+    connection.execute(_INSERT, {"kind": "change", "field": field, "old": old, "new": new, "user_id": by, **row})
 
 
 def _next_moment(connection: Connection, conversation_id: str) -> int:
     """Now, but after the entry before: what happened in one millisecond, or while a clock jumped, stays in order."""
-    last = connection.execute(select(func.max(_H.at)).where(_H.conversation_id == conversation_id)).scalar()
+    last = connection.execute(_LAST, {"wanted": conversation_id}).scalar()
     return max(now_ms(), (last or 0) + 1)
 
 

@@ -59,15 +59,19 @@ def keep_words(connection: Connection, conversation_id: str, message_id: str, sa
         )
 
 
+_KNOWN = text("SELECT id FROM search_places WHERE conversation_id = :c AND message_id = :m")
+_PLACE = text("INSERT INTO search_places (conversation_id, message_id) VALUES (:c, :m) RETURNING id")
+_DROP = text("DELETE FROM search_words WHERE rowid = :n")
+_KEEP = text("INSERT INTO search_words (rowid, words) VALUES (:n, :w)")
+
+
 def _keep_in_file(connection: Connection, place: dict[str, str], words: str) -> None:
-    known = text("SELECT id FROM search_places WHERE conversation_id = :c AND message_id = :m")
-    number = connection.execute(known, place).scalar()
+    number = connection.execute(_KNOWN, place).scalar()
     if number is not None:
-        connection.execute(text("DELETE FROM search_words WHERE rowid = :n"), {"n": number})
+        connection.execute(_DROP, {"n": number})
     else:
-        made = text("INSERT INTO search_places (conversation_id, message_id) VALUES (:c, :m) RETURNING id")
-        number = connection.execute(made, place).scalar()
-    connection.execute(text("INSERT INTO search_words (rowid, words) VALUES (:n, :w)"), {"n": number, "w": words})
+        number = connection.execute(_PLACE, place).scalar()
+    connection.execute(_KEEP, {"n": number, "w": words})
 
 
 def asked_for(query: str) -> Sequence[str]:

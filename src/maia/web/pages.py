@@ -84,6 +84,7 @@ async def stream(
     """What changes on a conversation's page, as it changes."""
     last = request.headers.get("last-event-id", "")
     reached = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
+    desk.workspace.warm(row)
     return streamed(desk, person, pieces(desk, person, reader_of(desk, person), row, reached))
 
 

@@ -153,7 +153,7 @@ class Accounts:
         asked = time.monotonic()
         self._known.pop(digest, None)
         changes = self._changes
-        found = await self._database.read(lambda c: users.signed_in(c, digest))
+        found = await self._database.look(lambda c: users.signed_in(c, digest))
         if found is None:
             return None
         user, seen = found

@@ -52,7 +52,7 @@ class WorkFolders:
 
     async def of(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list as it is kept."""
-        return await self._database.read(lambda c: folders_of(c, "conversation", conversation_id))
+        return await self._database.look(lambda c: folders_of(c, "conversation", conversation_id))
 
     async def looked(self, row: ConversationRow) -> tuple[Kept, ...]:
         """The list of a conversation, each folder looked at now (R-2.339)."""
@@ -110,9 +110,16 @@ class WorkFolders:
     async def room(self, row: ConversationRow) -> Room:
         """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341)."""
         kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
-        safety, named = await asyncio.to_thread(self._named, kept)
-        mine = await self._owned(row.owner_id, named - {row.id}) | {row.id}
-        found = await asyncio.to_thread(working, kept, safety, mine)
+        mine = frozenset({row.id})
+
+        def look() -> tuple[Safety, frozenset[str], Working]:
+            safety, named = self._named(kept)
+            return safety, named, working(kept, safety, mine)
+
+        safety, named, found = await asyncio.to_thread(look)
+        if others := await self._owned(row.owner_id, named - mine):
+            mine |= others
+            found = await asyncio.to_thread(working, kept, safety, mine)
         if not found.roots:
             found = await self._own_room(row.id, found, safety)
         return Room(found.roots, mine, found.notices())

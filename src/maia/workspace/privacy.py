@@ -30,6 +30,8 @@ from maia.workspace.rights import Right, may
 
 _SETTING = "privacy"
 _SECRET = "secret"
+_AT_ONCE = 1_000
+"""Characters of a message that are judged before another thread is awake."""
 _log = logging.getLogger("maia.workspace")
 
 Source: TypeAlias = Literal["yaml", "ui", "defaults"]
@@ -63,7 +65,7 @@ class Privacy:
 
         A file that cannot be used leaves the last good one in force, and the log says why (N-10.16).
         """
-        kept = await self._database.read(lambda c: settings.setting(c, _SETTING))
+        kept = await self._database.look(lambda c: settings.setting(c, _SETTING))
         if isinstance(kept, dict):
             return _kept(cast(JsonObject, kept)), "ui"
         try:
@@ -146,7 +148,11 @@ class Privacy:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)
             submission, types = replace(submission, text=replaced.text), types_of(replaced)
         try:
-            await asyncio.to_thread(masking.screen, submission.text, AUTO if is_auto else bench.destination(bound))
+            destination = AUTO if is_auto else bench.destination(bound)
+            if len(submission.text) > _AT_ONCE:
+                await asyncio.to_thread(masking.screen, submission.text, destination)
+            else:
+                masking.screen(submission.text, destination)
         except MessageRefused as problem:
             refused = problem.refused
             await self._note(REFUSED, user_id, conversation_id, refused.noted())

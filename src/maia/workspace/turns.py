@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
@@ -94,6 +95,7 @@ class Turns:
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, _Kept] = {}
         self._closing = False
+        self._warming: set[asyncio.Task[None]] = set()
         self.queue = Queue(database, log)
 
     # What doors call
@@ -125,6 +127,17 @@ class Turns:
             self._over(row.id, running)
             raise
 
+    def warm(self, row: ConversationRow) -> None:
+        """Make the tools of a conversation ready, for who is about to write there; returns at once, and never fails."""
+        if row.id not in self._kept and row.id not in self._running and not self._closing:
+            task = asyncio.create_task(self._warm(row))
+            self._warming.add(task)
+            task.add_done_callback(self._warming.discard)
+
+    async def _warm(self, row: ConversationRow) -> None:
+        with suppress(Exception):  # whatever is wrong is told to who sends a message
+            await self._keep(row, await self._folders.room(row))
+
     def stop(self, conversation_id: str) -> bool:
         """Stop the turn that runs; returns at once, False when there is none. What was written is kept."""
         running = self._running.get(conversation_id)
@@ -149,7 +162,7 @@ class Turns:
         waiting = list(self._running)
         for conversation_id in waiting:
             _cancel(self._running[conversation_id])
-        await asyncio.gather(*(self.ended(each) for each in waiting))
+        await asyncio.gather(*(self.ended(each) for each in waiting), *self._warming)
 
     # Inside
 
