@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from maia.core.errors import SessionProblem
 from maia.core.events import ContextMeasured, Event, Notice, TextDelta, ToolCallDrafted, ToolOutput, UserSaid
-from maia.store.journal import JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
+from maia.store.journal import JsonlJournal, Loaded, SessionBusy, SessionExists, is_being_written, read_records
 from maia.store.sessions import Sessions, checked_name, new_name
 
 WHEN = datetime(2026, 11, 30, 10, 2, 11)
@@ -422,3 +422,29 @@ def test_records_are_json_lines(tmp_path: Path) -> None:
     lines = (tmp_path / "s.jsonl").read_text("utf-8").split("\n")
     assert len(lines) == 2
     assert set(json.loads(lines[0])) == {"v", "n", "at", "event"}
+
+
+def test_who_writes_a_session_is_seen_without_touching_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    assert not is_being_written(path)
+    journal = JsonlJournal(path)
+    assert is_being_written(path)
+    journal.close()
+    assert not is_being_written(path)
+
+
+def test_an_event_of_another_time_keeps_it(tmp_path: Path) -> None:
+    journal = JsonlJournal(tmp_path / "s.jsonl")
+    journal.append(UserSaid("hi"), 1_796_032_800.25)
+    journal.close()
+    assert [each.at for each in read_records(tmp_path / "s.jsonl").records] == ["2026-11-30T10:00:00.250Z"]
+
+
+def test_a_name_that_no_file_has_may_be_found_elsewhere(tmp_path: Path) -> None:
+    JsonlJournal(tmp_path / "made.jsonl").close()
+    sessions = Sessions(tmp_path, {"01abc": "made"}.get)
+    resumed = sessions.resume("01abc", WHEN)
+    assert resumed.journal.name == "made"
+    resumed.journal.close()
+    with pytest.raises(SessionProblem):
+        sessions.resume("02abc", WHEN)

@@ -54,7 +54,7 @@ class Installation:
 
     def own_names(self) -> set[str]:
         """Entries of the data folder that are no content: the database, and what restores keep."""
-        from maia.database.address import FILE_NAME
+        from maia.database.place import FILE_NAME
 
         data, file = self.location.data, self.file
         names = {FILE_NAME} | ({file.name} if file is not None and file.parent == data else set[str]())

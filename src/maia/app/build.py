@@ -18,6 +18,7 @@ from maia.app.models import EndpointModels, Wish
 from maia.app.nicknames import wished_runner
 from maia.app.rules import saved_outputs
 from maia.app.undo import SessionUndo
+from maia.app.workspaces import from_workspace
 from maia.core.agent import OWN_RUNNER, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
@@ -64,7 +65,7 @@ def build_conversation(ground: Ground, models: EndpointModels | None = None) -> 
     `models` are those of this ground, where the caller has them already.
     """
     person = ground.options.prompt is None
-    sessions = Sessions(ground.folders.sessions)
+    sessions = Sessions(ground.folders.sessions, lambda name: from_workspace(ground, name))
     masking = _masking(ground)
     builder = _Builder(ground, sessions, masking)
     answering = models or _models(ground)

@@ -12,7 +12,8 @@ from time import localtime, strftime
 
 from maia.app.build import Ground, endpoint_models, lay_ground
 from maia.app.usage import wrong_words
-from maia.core.errors import SessionProblem, UsageProblem
+from maia.app.workspaces import of_workspace
+from maia.core.errors import MaiaError, SessionProblem, UsageProblem
 from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.types import JsonValue
@@ -135,22 +136,36 @@ def sessions(options: Options, say: Catalogue) -> int:
 
 def _list(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:
     _expect(rest, 0, 0)
-    infos = kept.list()
+    infos, elsewhere = kept.list(), _of_workspace(ground)
     if ground.options.as_json:
-        _print_json(
-            [
-                {"name": i.name, "modified": i.modified, "tokens": i.tokens, "title": i.title, "path": str(i.path)}
-                for i in infos
-            ]
-        )
+        files = [
+            {"name": i.name, "modified": i.modified, "tokens": i.tokens, "title": i.title, "path": str(i.path)}
+            for i in infos
+        ]
+        others = [
+            {"name": name, "modified": modified, "tokens": None, "title": title, "path": None}
+            for name, title, modified in elsewhere
+        ]
+        _print_json([*files, *others])
         return 0
-    if not infos:
+    if not infos and not elsewhere:
         print(ground.say("screen.no_sessions"), file=sys.stderr)
-    column = max((len(info.name) for info in infos), default=0)
-    for info in infos:
-        when = strftime("%Y-%m-%d %H:%M", localtime(info.modified))
-        print(f"{info.name:<{column}}  {when}  {visible(info.title)}")
+    mark = ground.say("session.of_workspace")
+    lines = [(info.name, info.modified, info.title) for info in infos]
+    lines += [(name, modified, f"{title} ({mark})".lstrip()) for name, title, modified in elsewhere]
+    column = max((len(name) for name, _, _ in lines), default=0)
+    for name, modified, title in lines:
+        print(f"{name:<{column}}  {strftime('%Y-%m-%d %H:%M', localtime(modified))}  {visible(title)}")
     return 0
+
+
+def _of_workspace(ground: Ground) -> Sequence[tuple[str, str, float]]:
+    """The workspace's conversations in this folder: (id, title, last change). Where it cannot be read, that is told."""
+    try:
+        return of_workspace(ground)
+    except MaiaError as problem:
+        print(ground.say(problem.key, **problem.values), file=sys.stderr)
+        return ()
 
 
 def _show(ground: Ground, kept: Sessions, rest: Sequence[str]) -> int:

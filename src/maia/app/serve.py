@@ -84,6 +84,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     from maia.credentials.vault import open_vault
     from maia.database.address import database_url
     from maia.llm.endpoint import OFFLINE
+    from maia.permissions.trust import trust_state
     from maia.workspace.workspace import Workspace
 
     folders = find_folders(env)
@@ -110,7 +111,15 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     yard = Yard(folders, (), settings.sandbox, env)
     supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual))
     return Workspace(
-        url, rooms.location, rooms.look, bench, supply, word, masker_of, colleagues=lambda: _colleagues(env)
+        url,
+        rooms.location,
+        rooms.look,
+        bench,
+        supply,
+        word,
+        masker_of,
+        colleagues=lambda: _colleagues(env),
+        trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
     )
 
 

@@ -51,12 +51,18 @@ from maia.core.types import (
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """First event of every session file. `sections` is the start context (MAIA.md…) as it was read."""
+    """First event of every session file. `sections` is the start context (MAIA.md…) as it was read.
+
+    `conversation` is that of the workspace which the session goes on with, empty for a session of its own; the first
+    `turns` turns are a copy of that one's.
+    """
 
     name: str
     folder: str
     version: str
     sections: tuple[Section, ...] = ()
+    conversation: str = ""
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

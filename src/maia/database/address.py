@@ -8,8 +8,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from maia.core.errors import UsageProblem
-
-FILE_NAME = "maia.db"
+from maia.database.place import file_in
 
 
 def database_url(given: str | None, data: Path) -> URL:
@@ -18,7 +17,7 @@ def database_url(given: str | None, data: Path) -> URL:
     Raises `UsageProblem` for an address that is none of the two; its words hold no password.
     """
     if not given:
-        return file_url(data / FILE_NAME)
+        return file_url(file_in(data))
     try:
         url = make_url(given)
     except ArgumentError:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from maia.core.types import JsonObject
 from maia.database.conversations import set_status
@@ -17,6 +17,13 @@ from maia.database.tables import CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
 _M = MESSAGES.c
+_INSERT = MESSAGES.insert()
+_NEXT_TURN = (
+    update(CONVERSATIONS)
+    .where(CONVERSATIONS.c.id == bindparam("wanted"))
+    .values(last_turn=CONVERSATIONS.c.last_turn + 1)
+    .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
+)
 _COLUMNS = (_M.id, _M.turn, _M.role, _M.author_id, _M.text, _M.first_seq, _M.created_at, _M.ended_at, _M.turn_meta)
 
 
@@ -59,35 +66,39 @@ def open_turn(connection: Connection, conversation_id: str, author_id: str | Non
 
     The conversation is running from here on.
     """
-    now = now_ms()
-    turn, seq = connection.execute(
-        update(CONVERSATIONS)
-        .where(CONVERSATIONS.c.id == conversation_id)
-        .values(last_turn=CONVERSATIONS.c.last_turn + 1)
-        .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
-    ).one()
-    shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": now}
+    turn, answer = place_turn(connection, conversation_id, author_id, text, now_ms())
+    set_status(connection, conversation_id, "running", author_id)
+    return turn, answer
+
+
+def place_turn(
+    connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int
+) -> tuple[int, str]:
+    """As `open_turn`, for a turn that nobody runs here, at its own time."""
+    turn, seq = connection.execute(_NEXT_TURN, {"wanted": conversation_id}).one()
+    shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": at}
     said, answer = new_id(), new_id()
     connection.execute(
-        MESSAGES.insert(),
+        _INSERT,
         [
             {"id": said, "role": "user", "author_id": author_id, "text": text, **shared},
             {"id": answer, "role": "assistant", "author_id": None, "text": "", **shared},
         ],
     )
-    set_status(connection, conversation_id, "running", author_id)
     keep_words(connection, conversation_id, said, text)
     return cast(int, turn), answer
 
 
-def close_answer(connection: Connection, conversation_id: str, turn: int, ending: Ending) -> str:
-    """The answer of that turn is over; its id."""
+def close_answer(
+    connection: Connection, conversation_id: str, turn: int, ending: Ending, ended_at: int | None = None
+) -> str:
+    """The answer of that turn is over, now unless it is told when; its id."""
     row = connection.execute(
         update(MESSAGES)
         .where(_M.conversation_id == conversation_id, _M.turn == turn, _M.role == "assistant")
         .values(
             text=ending.text,
-            ended_at=now_ms(),
+            ended_at=now_ms() if ended_at is None else ended_at,
             outcome=ending.outcome,
             provider_id=ending.provider_id,
             model_id=ending.model_id,

@@ -12,7 +12,7 @@ from maia.database.address import shown
 from maia.database.connect import cause_of
 from maia.database.problems import DatabaseProblem
 
-HEAD: Final = "0006"
+HEAD: Final = "0007"
 """The newest revision in `migrations/versions`."""
 _FOLDER = Path(__file__).parent / "migrations"
 
@@ -39,6 +39,14 @@ def _revision(connection: Connection) -> str | None:
         return None
     found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return None if found is None else str(found)
+
+
+def check_version(connection: Connection) -> None:
+    """Raises `DatabaseProblem` for tables of another version, which a reader must not guess at."""
+    found = _revision(connection)
+    if found != HEAD:
+        key = "database.newer" if found is not None and found > HEAD else "database.older"
+        raise DatabaseProblem(key, database=shown(connection.engine.url))
 
 
 def _upgrade(engine: Engine) -> None:

@@ -249,6 +249,18 @@ CONVERSATIONS = Table(
     Index(None, "status"),
 )
 
+OPENED_SESSIONS = Table(
+    "opened_sessions",
+    METADATA,
+    to("conversations", "conversation_id", primary=True),
+    words("folder"),  # where the terminal session lies, with every link followed
+    words("name"),
+    count("session_turns", 0),  # its turns that stand in the conversation
+    count("last_turn", 0),  # of the conversation when they were taken over
+    moment("opened_at"),
+    Index(None, "folder", "name"),
+)
+
 CONVERSATION_OWNERS = Table(
     "conversation_owners",
     METADATA,

@@ -77,6 +77,23 @@ def read_records(path: Path) -> Loaded:
     return Loaded(tuple(records), skipped)
 
 
+def is_being_written(path: Path) -> bool:
+    """Whether some process has the session open; False where the file cannot be asked."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # a file system without locks
+    finally:
+        os.close(fd)
+    return False
+
+
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
@@ -127,15 +144,18 @@ class JsonlJournal:
     def name(self) -> str:
         return self.path.stem
 
-    def append(self, event: Event) -> None:
-        """Write one event; pieces of text wait up to 100 ms for the next ones (T8.01, decisions §7)."""
+    def append(self, event: Event, at: float | None = None) -> None:
+        """Write one event; pieces of text wait up to 100 ms for the next ones (T8.01, decisions §7).
+
+        `at` is when it happened, in seconds since 1970, where that is not now.
+        """
         if isinstance(event, _PROGRESS_ONLY):
             return
         if isinstance(event, (TextDelta, ReasoningDelta)):
             self._gather(event)
             return
         self.flush()
-        self._write(event)
+        self._write(event, at)
 
     def flush(self) -> None:
         """Write what was gathered."""
@@ -196,8 +216,8 @@ class JsonlJournal:
         except RuntimeError:
             self.flush()
 
-    def _write(self, event: Event) -> None:
-        now = time.time()
+    def _write(self, event: Event, happened: float | None = None) -> None:
+        now = time.time() if happened is None else happened
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
         line = f'{{"v":{FORMAT},"n":{self._next},"at":"{at}","event":{dump_event(event)}}}\n'
         self._next += 1

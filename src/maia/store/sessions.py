@@ -7,14 +7,15 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from maia.core.codec import UnreadableEvent, load_event
 from maia.core.errors import SessionProblem, system_words
-from maia.core.events import ContextMeasured, Event, UserSaid
+from maia.core.events import ContextMeasured, Event, SessionStarted, UserSaid
 from maia.core.jsontext import read_json
 from maia.store.journal import SUFFIX, JsonlJournal, Loaded, SessionBusy, SessionExists, read_records
 
@@ -26,7 +27,10 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]|^\.|^-")
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """One session for a list. `modified` is seconds since 1970, `tokens` the last measured context, if any."""
+    """One session for a list. `modified` is seconds since 1970, `tokens` the last measured context, if any.
+
+    `conversation` and `turns` are those of `SessionStarted`.
+    """
 
     name: str
     path: Path
@@ -34,6 +38,8 @@ class SessionInfo:
     size: int
     title: str
     tokens: int | None
+    conversation: str = ""
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +68,20 @@ def checked_name(text: str) -> str:
     return name
 
 
+Elsewhere: TypeAlias = Callable[[str], str | None]
+"""Of a name that no session here has: the name of the session that was made for it from somewhere else, or None."""
+
+
+def nowhere(_name: str) -> None:
+    """For sessions that are files of their folder alone."""
+
+
 class Sessions:
     """The session files in one folder (`./.maia/.sessions`)."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, elsewhere: Elsewhere = nowhere) -> None:
         self.folder = folder
+        self._elsewhere = elsewhere
 
     def path(self, name: str) -> Path:
         """Where the session of that name is or would be. Raises `SessionProblem` for an unsafe name."""
@@ -124,12 +139,15 @@ class Sessions:
     def open(self, name: str, now: datetime) -> tuple[JsonlJournal, bool]:
         """Open a session to go on with it. When another process writes it, go on in a copy: (journal, is a copy).
 
-        Raises `SessionProblem` when there is none of that name, with the nearest ones, and where it cannot be opened or
-        copied.
+        Raises `SessionProblem` when there is none of that name, here or elsewhere, with the nearest ones, and where it
+        cannot be opened or copied.
         """
         path = self.path(name)
         if not path.is_file():
-            raise self._unknown(name)
+            made = self._elsewhere(name)
+            if made is None:
+                raise self._unknown(name)
+            path = self.path(made)
         try:
             return JsonlJournal(path), False
         except SessionBusy:
@@ -187,11 +205,13 @@ class Sessions:
 
 def _info(path: Path) -> SessionInfo:
     status = path.stat()
-    title, tokens = "", None
+    title, tokens, begun = "", None, None
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         for event in _events(head):
-            if isinstance(event, UserSaid):
+            if isinstance(event, SessionStarted):
+                begun = event
+            elif isinstance(event, UserSaid):
                 title = " ".join(event.text.split())[:200]
                 break
         tail = head
@@ -201,10 +221,11 @@ def _info(path: Path) -> SessionInfo:
         for event in _events(tail):
             if isinstance(event, ContextMeasured):
                 tokens = event.tokens
-    return SessionInfo(path.stem, path, status.st_mtime, status.st_size, title, tokens)
+    known = (begun.conversation, begun.turns) if begun is not None else ("", 0)
+    return SessionInfo(path.stem, path, status.st_mtime, status.st_size, title, tokens, *known)
 
 
-_LISTED = (b'"type":"UserSaid"', b'"type":"ContextMeasured"')
+_LISTED = (b'"type":"UserSaid"', b'"type":"ContextMeasured"', b'"type":"SessionStarted"')
 
 
 def _events(data: bytes) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import bar, failures, folders, history, home, oidc, pages, people, projects, providers, records
+from maia.web import bar, failures, folders, history, home, oidc, pages, people, projects, providers, records, terminal
 from maia.web import board as board_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
@@ -27,6 +27,7 @@ from maia.web.api import (
     privacy,
     routing,
     session,
+    sessions,
     users,
 )
 from maia.web.assets import assets, packed
@@ -88,6 +89,7 @@ def make_app(desk: Desk) -> ASGIApp:
         models.router,
         routing.router,
         users.router,
+        sessions.router,
     ):
         app.include_router(router, prefix=API, dependencies=[*private, Depends(may_write)])
     for router in (
@@ -104,6 +106,7 @@ def make_app(desk: Desk) -> ASGIApp:
         approvals_page.router,
         providers.router,
         people.router,
+        terminal.router,
     ):
         app.include_router(router, dependencies=[*private, Depends(may_write)])
 

@@ -24,6 +24,7 @@ NAV: Final = (
     Entry("plan.title", "project", "/projects"),
     Entry("approvals.nav", "hand", "/approvals"),
     Entry("memories.title", "note", "/memory"),
+    Entry("sessions.nav", "terminal", "/terminal"),
     Entry("provider.title", "plug", "/providers"),
     Entry("people.title", "user", "/users", "users"),
 )

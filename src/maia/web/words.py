@@ -261,7 +261,7 @@ class Speaker:
         if failure is None:
             return None
         key = f"web.error.{failure.kind}"
-        if failure.code in ("server_stopped", "storage", "defect", "budget_stop"):
+        if failure.code in ("server_stopped", "session_cut", "storage", "defect", "budget_stop"):
             key = f"web.error.{failure.code}"
         values: dict[str, Any] = {"provider": self.provider(ended.provider), "model": ended.model}
         remedy = f"{key}.fix"

@@ -85,6 +85,12 @@ class Log:
         future.add_done_callback(hand_over)
         return future
 
+    def tell(self, conversation_id: str, logged: tuple[Logged, ...]) -> None:
+        """Readers hear of events that were written beside others."""
+        if logged:
+            self._feeds.of(conversation_id).publish(logged)
+            self._news.tell(conversation_id)
+
     async def follow(self, conversation_id: str, seq: int, patience: float) -> AsyncIterator[tuple[Logged, ...]]:
         """Everything after that number, in order, and then what comes, as it comes; ends when the server does.
 

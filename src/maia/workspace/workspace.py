@@ -45,6 +45,7 @@ from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours
 from maia.workspace.recovery import recover
 from maia.workspace.routing import Routing
+from maia.workspace.sessions import TerminalSessions, Trusts, everybody
 from maia.workspace.shelf import Shelf
 from maia.workspace.supply import Supply
 from maia.workspace.titles import checked_title
@@ -87,10 +88,11 @@ class Workspace:
         masker: MaskerOf = Masker,
         *,
         colleagues: Colleagues = nobody,
+        trusts: Trusts = everybody,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
-        `look` says what is protected on this machine at that moment.
+        `look` says what is protected on this machine at that moment, `trusts` whether what a folder brings is.
         """
         self._database = Database(url)
         self._feeds = Feeds()
@@ -115,6 +117,7 @@ class Workspace:
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
         self.defaults = DefaultFolders(self._database, self.work_folders)
+        self.sessions = TerminalSessions(self._database, self._log, self.work_folders, self.models, trusts)
         self.changing = Changing(self._log, self.work_folders, self.models, self.cards)
 
     # Life
@@ -195,7 +198,7 @@ class Workspace:
         """One conversation. Raises `NotYours`."""
         if len(conversation_id) != ID_CHARS or not conversation_id.isascii() or not conversation_id.isalnum():
             raise NotYours("workspace.not_found")
-        row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
+        row = await self._database.look(lambda c: conversations.conversation_of(c, conversation_id, user.id))
         if row is None:
             raise NotYours("workspace.not_found")
         return row
@@ -233,6 +236,10 @@ class Workspace:
         Raises as `Turns.submit`.
         """
         return await self._turns.submit(row, user.id, submission, override, masked=masked)
+
+    def warm(self, row: ConversationRow) -> None:
+        """Somebody looks at a conversation, and may write: their first words then wait for less."""
+        self._turns.warm(row)
 
     def stop(self, row: ConversationRow) -> bool:
         """Stop the answer that is being written; False when there is none."""
