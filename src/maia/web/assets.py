@@ -16,6 +16,11 @@ _TYPES = {
 }
 
 
+_STYLE = "style.css"
+_STYLES = ("tokens.css", "maia.css", "pages.css")
+"""Sent as one file, in this order: each request of a first load costs more than what stands in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asset:
     """One file, ready to be sent."""
@@ -27,14 +32,18 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """All files by their path in the folder. Files of a type that is not known here are not served."""
+    """All files by their path in the folder; style sheets are one. Files of a type that is not known are not served."""
     found: dict[str, Asset] = {}
     for path in sorted(_FOLDER.rglob("*")):
-        media_type = _TYPES.get(path.suffix)
-        if media_type is not None and path.is_file():
-            body = path.read_bytes()
-            found[path.relative_to(_FOLDER).as_posix()] = Asset(body, media_type, sha256(body).hexdigest()[:12])
+        name = path.relative_to(_FOLDER).as_posix()
+        if path.suffix in _TYPES and path.is_file() and name not in _STYLES:
+            found[name] = _asset(path.read_bytes(), path.suffix)
+    found[_STYLE] = _asset(b"\n".join((_FOLDER / name).read_bytes() for name in _STYLES), ".css")
     return found
+
+
+def _asset(body: bytes, suffix: str) -> Asset:
+    return Asset(body, _TYPES[suffix], sha256(body).hexdigest()[:12])
 
 
 @cache
