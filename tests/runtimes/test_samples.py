@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from maia.core.events import TextDelta
+from maia.core.events import ContextMeasured, TextDelta
 from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramResult, ProgramStart, ProgramTask
 from maia.core.types import Usage
 from maia.runtimes.acp_updates import Fold, usage_of
 from maia.runtimes.claude_code import ClaudeCodeRuntime
 from maia.runtimes.codex import CodexRuntime
+from maia.runtimes.launching import Launch
 from maia.runtimes.programs import BY_NAME
 from maia.runtimes.rpc import read_object
 from maia.runtimes.totals import cost_since, usage_since
@@ -135,7 +136,7 @@ class Recorded:
 
         none: Any = None
         task = ProgramTask("Do it", Path("/srv/demo"), 0)
-        return asyncio.run(runtime(BY_NAME[program], lambda _arguments: none, start).turn(task, self))
+        return asyncio.run(runtime(Launch(BY_NAME[program], lambda _arguments: none, start)).turn(task, self))
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,9 @@ def test_a_recorded_turn_of_each_native_driver(
     assert text == "FAKE-ANSWER: the answer is 42."
     ends = [event.succeeded for event in recorded.told if isinstance(event, ProgramResult)]
     assert ends == ([] if succeeded is None else [succeeded])
+    measured = [event for event in recorded.told if isinstance(event, ContextMeasured)]
+    expected = [ContextMeasured(1_100, 200_000, "measured")] if program == "claude-code" else []
+    assert measured == expected, "the prompt of the last call, and the window of the model that answered (R-2.099)"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,16 @@ from maia.core.types import AssistantMessage, ModelRequest, TextPart, Usage, Use
 from maia.database import compositions
 from maia.database.ids import now_ms
 from maia.database.providers import ModelRow
+from maia.database.tables import CONTEXT_DAYS
 from maia.engine.setup import Bound
 from maia.privacy.destination import Destination
+from maia.privacy.sent import Sent
+from maia.workspace.catalogue import Pair
+from maia.workspace.changing import Asked
+from maia.workspace.choosing import Change
 from maia.workspace.composition import Tape, is_measured, tokens_of, window_of
 from maia.workspace.workspace import Workspace
-from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
+from tests.workspace.doubles import PlayedModels, PlayedSupply, PlayedWire, workspace_on
 from tests.workspace.test_approvals import POKE, CallingWire, Poke, Program, database_of, turn, with_poke
 
 ELSEWHERE = Destination("endpoint", "https://api.example.org")
@@ -129,9 +135,72 @@ def test_what_is_older_than_it_is_kept_is_forgotten(database_url: str, tmp_path:
             assert await write(lambda c: compositions.purge_compositions(c, now_ms() - 60_000)) == 0
             assert await write(lambda c: compositions.purge_compositions(c, now_ms() + 1)) == 1
             assert await workspace.composition(row, 1) is None
+            left = await database_of(workspace).read(
+                lambda c: [tuple(each) for each in c.execute(CONTEXT_DAYS.select())]
+            )
+            day = datetime.now(UTC).date().isoformat()
+            assert left == [(day, "played", 1, 0, 0, 0, 0, 0, 0)], "only sums of the day remain (N-18.04)"
+            sums = {"turns": 2, "with_memory": 1, "memory_tokens": 90}
+            await write(lambda c: compositions.add_to_day(c, day, "played", sums))
+            left = await database_of(workspace).read(
+                lambda c: [tuple(each) for each in c.execute(CONTEXT_DAYS.select())]
+            )
+            assert left == [(day, "played", 3, 1, 0, 0, 90, 0, 0)]
             assert (await workspace.messages(row, 5))[1].text == "Yes.", "the conversation stays"
 
     asyncio.run(story())
+
+
+def test_after_a_change_of_model_its_own_window_counts_at_once(database_url: str, tmp_path: Path) -> None:
+    class Two(PlayedSupply):
+        async def models(self, provider_id: str) -> Sequence[ModelRow]:
+            return [ModelRow(provider_id, "m", "m", window=8_000), ModelRow(provider_id, "n", "n", window=64_000)]
+
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        async with workspace_on(database_url, tmp_path, models, supply=Two(models)) as (workspace, user):
+            await workspace.models.known()
+            row = await workspace.create(user, "", "en")
+            await turn(workspace, user, row)
+            before = await workspace.cards.card(user, await workspace.conversation(user, row.id))
+            assert (before.context_window, before.context_source) == (8_000, "estimated")
+            change = Asked(choice=Change(pair=Pair("played", "n")))
+            await workspace.changing.change(user, await workspace.conversation(user, row.id), change)
+            after = await workspace.cards.card(user, await workspace.conversation(user, row.id))
+            assert (after.context_window, after.context_source) == (64_000, "estimated"), (
+                "an estimate until the next turn"
+            )
+            assert after.context_tokens == before.context_tokens
+            found = await workspace.composition(row, 1)
+            assert found is not None
+            assert found.window == 8_000, "what was is not rewritten"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("provider", "is_program"),
+    [
+        pytest.param(name, is_program, id=name)
+        for is_program, named in (
+            (False, ("anthropic", "zai-anthropic", "openai", "openrouter", "kimi", "lmstudio", "gemini")),
+            (True, ("claude-code",)),
+        )
+        for name in named
+    ],
+)
+def test_these_providers_give_a_measured_value(provider: str, is_program: bool) -> None:
+    wire, program = (None, Program()) if is_program else (PlayedWire([]), None)
+    assert is_measured(Bound("m", provider, wire, "default", runtime=program))
+
+
+def test_masked_results_are_told_of_memory_tools_alone() -> None:
+    tape = Tape()
+    tape.outside(ModelRequest("m", (), (UserMessage((TextPart("Go"),)),)))
+    tape.mask(Sent("p", "regex@2/policy@1", False, tools=(("Bash", 4), ("MemorySearch", 2), ("search_memory", 1))))
+    made = tape.composition("c", 1, "p", "m")
+    assert made is not None
+    assert made.memory["maskedResults"] == {"MemorySearch": 2, "search_memory": 1}
 
 
 def test_a_program_receives_its_instructions_the_history_and_the_message() -> None:

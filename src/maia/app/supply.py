@@ -21,6 +21,7 @@ from maia.llm.endpoint import OFFLINE, Endpoint
 from maia.llm.models import ModelInfo
 from maia.runtimes.programs import PROGRAMS, Program, find
 from maia.workspace.catalogue import Pair
+from maia.workspace.composition import PROGRAM_WINDOWS
 from maia.workspace.supply import Address, KeyLook, Trial
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Supplied:
 
     async def models(self, provider_id: str) -> Sequence[ModelRow]:
         if (program := program_of(provider_id)) is not None:
-            return _models_of_program(program, provider_id)
+            return models_of_program(program, provider_id)
         listed = await self._models.list_of(provider_id)
         endpoint = self._endpoints[provider_id]
         if not listed:
@@ -250,9 +251,10 @@ def _price(info: ModelInfo, endpoint: Endpoint) -> dict[str, float] | None:
     return None if price is None else {"input": price.input[0][1], "output": price.output[0][1]}
 
 
-def _models_of_program(program: Program, provider_id: str) -> list[ModelRow]:
+def models_of_program(program: Program, provider_id: str) -> list[ModelRow]:
     """The program's own choice first, then the names that it takes."""
-    return [ModelRow(provider_id, each, each) for each in (OWN_MODEL, *program.models)]
+    window = PROGRAM_WINDOWS.get(program.name) if program.models else None
+    return [ModelRow(provider_id, each, each, window=window) for each in (OWN_MODEL, *program.models)]
 
 
 def _told(vote: Resolution) -> Iterator[Notice]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, delete, select, update
 
 from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import COMPOSITION_SECTIONS, COMPOSITIONS, CONVERSATIONS
+from maia.database.tables import COMPOSITION_SECTIONS, COMPOSITIONS, CONTEXT_DAYS, CONVERSATIONS
 
 TokensSource: TypeAlias = Literal["measured", "estimated"]
 _C, _S = COMPOSITIONS.c, COMPOSITION_SECTIONS.c
@@ -102,5 +104,47 @@ def turns_composed(connection: Connection, conversation_id: str) -> Sequence[int
 
 
 def purge_compositions(connection: Connection, before: int) -> int:
-    """Forget what is older than that moment (N-18.04); how many turns that were."""
+    """Forget what is older than that moment but for sums of each day (N-18.04); how many turns that were."""
+    old = select(_C.created_at, _C.provider_id, _C.memory).where(_C.created_at < before)
+    kept = [
+        (int(at), str(provider), cast(JsonObject, memory or {})) for at, provider, memory in connection.execute(old)
+    ]
+    for (day, provider_id), sums in _by_day(kept).items():
+        add_to_day(connection, day, provider_id, sums)
     return connection.execute(delete(COMPOSITIONS).where(_C.created_at < before)).rowcount
+
+
+# What remains ---------------------------------------------------------------------------------------------------------
+
+_SUMS = ("turns", "with_memory", "items", "expanded", "memory_tokens", "lookups", "items_read")
+
+
+def _by_day(kept: Iterable[tuple[int, str, JsonObject]]) -> Mapping[tuple[str, str], Counter[str]]:
+    """Of each day, in UTC, and each provider: turns, and what memory reached them (R-2.127)."""
+    days: dict[tuple[str, str], Counter[str]] = {}
+    for created_at, provider_id, memory in kept:
+        day = datetime.fromtimestamp(created_at / 1000, UTC).date().isoformat()
+        sums = days.setdefault((day, provider_id), Counter())
+        recall: JsonObject = memory.get("recall") or {}
+        looked: JsonObject = memory.get("lookups") or {}
+        sums["turns"] += 1
+        sums["with_memory"] += bool(recall.get("items"))
+        for name, value in (
+            ("items", recall.get("items")),
+            ("expanded", recall.get("expanded")),
+            ("memory_tokens", recall.get("tokens")),
+            ("lookups", looked.get("calls")),
+            ("items_read", looked.get("items")),
+        ):
+            sums[name] += value or 0
+    return days
+
+
+def add_to_day(connection: Connection, day: str, provider_id: str, sums: Mapping[str, int]) -> None:
+    """Add to the sums of that day and provider."""
+    d = CONTEXT_DAYS.c
+    more = {name: d[name] + sums.get(name, 0) for name in _SUMS}
+    where = (d.day == day, d.provider_id == provider_id)
+    if not connection.execute(update(CONTEXT_DAYS).where(*where).values(**more)).rowcount:
+        first = {name: sums.get(name, 0) for name in _SUMS}
+        connection.execute(CONTEXT_DAYS.insert().values(day=day, provider_id=provider_id, **first))

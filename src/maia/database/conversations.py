@@ -122,6 +122,11 @@ def set_pin(connection: Connection, conversation_id: str, pin: Pin) -> None:
     connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(**pin.columns()))
 
 
+def set_window(connection: Connection, conversation_id: str, window: int | None) -> None:
+    """The window of who answers from now on; how much of it is full stays what the last turn found (R-2.102)."""
+    connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(context_window=window))
+
+
 def set_effort(connection: Connection, conversation_id: str, effort: str | None) -> None:
     """Another level; None is what it inherits."""
     connection.execute(update(CONVERSATIONS).where(_C.id == conversation_id).values(effort=effort))

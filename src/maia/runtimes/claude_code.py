@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from maia.core.errors import MaiaError
-from maia.core.events import ReasoningDelta, RetryScheduled, TextDelta
+from maia.core.events import ContextMeasured, ReasoningDelta, RetryScheduled, TextDelta
 from maia.core.runtime import (
     Desk,
     ProgramCall,
@@ -73,6 +73,7 @@ class _Turn:
     streamed: bool = False
     garbage: int = 0
     model: str = ""
+    prompt: int = 0
     is_over: bool = False
 
 
@@ -205,7 +206,10 @@ class ClaudeCodeRuntime:
 
     def _assistant(self, turn: _Turn, message: JsonObject) -> None:
         """A whole block: text that was streamed already, or a call, which is asked about or just ends."""
-        for block in rows(table(message.get("message")).get("content")):
+        told = table(message.get("message"))
+        if not message.get("parent_tool_use_id"):
+            turn.prompt = usage_of(table(told.get("usage"))).prompt or turn.prompt
+        for block in rows(told.get("content")):
             if block.get("type") == "tool_use":
                 call = self._call(turn, text(block.get("id")), text(block.get("name")), block.get("input"))
                 turn.calls[call.call.call_id] = call
@@ -267,6 +271,9 @@ class ClaudeCodeRuntime:
 
     def _end(self, turn: _Turn, result: JsonObject) -> ProgramEnd:
         turn.is_over = True
+        if turn.prompt:
+            window = _window_told(turn.model, table(result.get("modelUsage")))
+            turn.desk.tell(ContextMeasured(turn.prompt, window, "measured"))
         told, total = table(result.get("usage")), amount(result.get("total_cost_usd"))
         cost, self._cost = cost_since(total, self._cost), self._cost if total is None else total
         usage = usage_of(told) if told else None
@@ -298,6 +305,12 @@ def usage_of(told: JsonObject) -> Usage:
         whole(told.get("cache_creation_input_tokens")),
         whole(table(told.get("output_tokens_details")).get("thinking_tokens")),
     )
+
+
+def _window_told(model: str, used: JsonObject) -> int | None:
+    """The window of the model that answered, as the result tells it for each that was used (R-2.099)."""
+    told = table(used.get(model)) or (table(next(iter(used.values()))) if len(used) == 1 else {})
+    return whole(told.get("contextWindow")) or None
 
 
 def _words(content: JsonValue) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
 
+from maia.core.events import ContextMeasured
 from maia.core.ports import Say
 from maia.core.text import visible
 from maia.web.auth import AtDesk, Owned, Person, SignedIn
@@ -74,6 +75,15 @@ class Bar:
     agent: Field
     stage: Field
     who: str
+
+    @property
+    def fullness(self) -> ContextMeasured | None:
+        """What the last turn filled of the window of who answers next (R-2.102)."""
+        card = self.card
+        if card.context_tokens is None:
+            return None
+        source = "measured" if card.context_source == "measured" else "estimated"
+        return ContextMeasured(card.context_tokens, card.context_window, source)
 
 
 async def bar_of(desk: Desk, person: Person, row: ConversationRow) -> Bar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -17,9 +17,11 @@ from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.database.users import User
 from maia.folders.lists import Folder
+from maia.workspace.binding import Answerer
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Catalogue
-from maia.workspace.choosing import Change, changed_pin
+from maia.workspace.choosing import Change, answering, changed_pin
+from maia.workspace.composition import window_of
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.problems import NotYours, Unusable
@@ -96,6 +98,10 @@ def _choose(connection: Connection, row: ConversationRow, choice: Change, known:
     pin, effort = changed_pin(row, choice, known)
     conversations.set_pin(connection, row.id, pin)
     conversations.set_effort(connection, row.id, effort)
+    if choice.pair is not None or choice.binding is not None:
+        found = answering(replace(row, **pin.columns()), known).found
+        window = window_of(known.model(found.pair), found.pair.provider) if isinstance(found, Answerer) else None
+        conversations.set_window(connection, row.id, window)
 
 
 def _archive(connection: Connection, row: ConversationRow, *, archived: bool) -> None:

@@ -35,6 +35,10 @@ ESTIMATED_PROGRAMS: Final = frozenset(("grok", "kimi"))
 """Whose numbers are not the size of the last prompt: a cache that is left out, a sum over inner steps (R-2.097)."""
 PROGRAM_WINDOWS: Final = {"claude-code": 200_000, "grok": 500_000, "kimi": 256_000}
 """Of programs whose models are listed without a window, before the program tells one itself (R-2.100)."""
+MEMORY_TOOLS: Final = frozenset(
+    ("MemorySearch", "MemoryExpand", "MemoryStore", "memory_search", "memory_expand", "search_memory")
+)
+"""Whose masked results are told apart in the panel (R-2.114)."""
 _LONGEST = 200_000
 """Characters of a section that are kept."""
 _CHARS_A_TOKEN = 4
@@ -81,7 +85,7 @@ class Tape:
             return None
         tokens, source = self._tokens()
         policy = self.sent.version if self.sent else ""
-        tools: dict[str, int] = dict(self.sent.tools) if self.sent else {}
+        tools = {name: n for name, n in self.sent.tools if name in MEMORY_TOOLS} if self.sent else {}
         memory = {"maskedResults": tools, **(self.briefing.delivery() if self.briefing else {})}
         return CompositionRow(
             conversation, turn, provider, model, self.window, tokens, source, policy, memory, self._sections()
