@@ -137,6 +137,7 @@ def test_everything_on_the_board_is_done_by_keyboard(page: Page, desk: Serving, 
     assert "q=keyb" in page.url
     page.locator("[name=priority]").first.select_option("low")
     expect(page.locator(".kcard")).to_have_count(0)
+    expect(page.locator("#board-none")).to_contain_text("keyb")
     page.goto(f"{desk.url}/board?group=priority&label=tax")
     expect(page.locator(".lane").first.locator(".kcard")).to_have_count(1)
     assert page.title() != "owned"

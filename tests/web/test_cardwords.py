@@ -8,7 +8,8 @@ from maia.i18n.formats import long_day
 from maia.web.boardview import columns
 from maia.web.cardwords import CardWords, Share
 from maia.web.export import as_markdown, file_header
-from maia.workspace.board import Asked, Board, Filter
+from maia.web.records import marked
+from maia.workspace.board import Asked, Board, Filter, words_in
 from maia.workspace.records import Card, MessageRow, Stage
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -111,6 +112,16 @@ def test_a_board_without_cards_still_has_its_lanes() -> None:
     assert titles(Asked(Filter(stage_id="z"))) == ["Done"]
     assert titles(Asked(group="priority")) == ["Urgent", "High", "Normal", "Low"]
     assert titles(Asked(group="agent")) == ["Unassigned", "Iris"]
+
+
+@pytest.mark.parametrize(
+    ("query", "hits"),
+    [("tax", ["Tax"]), ("vat tax", ["Tax", "VAT"]), ("a.*", ["a", "A"]), ("", []), ("zebra", [])],
+)
+def test_what_was_searched_for_is_marked_in_the_excerpt(query: str, hits: list[str]) -> None:
+    pieces = marked("…Tax <b> of VAT", words_in(query))
+    assert "".join(piece for piece, _ in pieces) == "…Tax <b> of VAT"
+    assert [piece for piece, is_hit in pieces if is_hit] == hits
 
 
 # Export --------------------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from maia.web.auth import AtDesk, Person, SignedIn
 from maia.web.boardview import FIELDS, columns
 from maia.web.cardwords import CardWords
 from maia.web.desk import Desk
-from maia.web.frame import page_of, reader_of, recent_part
+from maia.web.frame import nav_parts, page_of, reader_of
 from maia.web.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.stream import streamed
 from maia.web.words import PRESSING_FIRST, PRIORITIES
-from maia.workspace.board import Board
+from maia.workspace.board import EVERYONE, Board
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 _ROWS = 40
@@ -64,7 +64,7 @@ async def stream(
     """What changes on a board of that address, as it changes."""
 
     async def draw() -> Parts:
-        return {**(await _draw(desk, person, query))[1], **await recent_part(desk, person, "/board")}
+        return {**(await _draw(desk, person, query))[1], **await nav_parts(desk, person, "/board")}
 
     return streamed(desk, person, follow(desk, person, draw, reached(request, shown)))
 
@@ -81,7 +81,8 @@ async def _draw(desk: Desk, person: Person, query: PageQuery) -> tuple[Board, Pa
     read = await boards.board(person.user, query.asked)
     lanes = columns(read, query.asked, nicknames, person.say)
     field = FIELDS[query.group]
-    return read, {lane.id: pieces.lane(lane, field, words, nicknames) for lane in lanes}
+    drawn = {lane.id: pieces.lane(lane, field, words, nicknames) for lane in lanes}
+    return read, {**drawn, "board-none": pieces.nothing(bool(read.lanes), query.filter != EVERYONE, query.q)}
 
 
 async def nicknames_of(desk: Desk) -> Mapping[str, str]:

@@ -9,10 +9,9 @@ from starlette.responses import HTMLResponse, Response
 
 from maia.web.auth import Person
 from maia.web.desk import Desk
-from maia.web.nav import NAV
+from maia.web.nav import entries_for
 from maia.web.render import Reader
 from maia.web.strangers import NO_STORE, Look
-from maia.workspace.rights import may
 
 RECENT: Final = 12
 
@@ -28,13 +27,15 @@ async def page_of(desk: Desk, person: Person, template: str, here: str, **values
     look = Look(str(given.get("theme", "")), str(given.get("density", "")))
     recent = await desk.workspace.conversations(person.user, RECENT)
     counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
-    nav = [entry for entry in NAV if entry.right is None or may(person.user, entry.right)]
+    nav = entries_for(person.user)
     shared = {"person": person, "look": look, "nav": nav, "counts": counts, "recent": recent, "here": here}
     html = reader_of(desk, person).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)
 
 
-async def recent_part(desk: Desk, person: Person, here: str) -> Mapping[str, str]:
-    """The recent conversations of the navigation, for a page that follows them."""
+async def nav_parts(desk: Desk, person: Person, here: str) -> Mapping[str, str]:
+    """What changes in the navigation, for a page that follows it."""
     rows = await desk.workspace.conversations(person.user, RECENT)
-    return {"nav-recent": reader_of(desk, person).pieces("recent.html").recent(rows, here)}
+    waiting = await desk.workspace.approvals.count(person.user)
+    pieces = reader_of(desk, person).pieces("recent.html")
+    return {"nav-recent": pieces.recent(rows, here), "count-approvals": pieces.count("/approvals", waiting)}

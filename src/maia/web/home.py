@@ -13,7 +13,7 @@ from maia.web.auth import AtDesk, Person, SignedIn
 from maia.web.board import nicknames_of
 from maia.web.cardwords import CardWords
 from maia.web.desk import Desk
-from maia.web.frame import page_of, reader_of, recent_part
+from maia.web.frame import nav_parts, page_of, reader_of
 from maia.web.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.stream import streamed
 from maia.workspace.approvals import may_decide
@@ -50,7 +50,7 @@ async def stream(
     """What changes on Home, as it changes."""
 
     async def draw() -> Parts:
-        return {**await _draw(desk, person), **await recent_part(desk, person, "/")}
+        return {**await _draw(desk, person), **await nav_parts(desk, person, "/")}
 
     return streamed(desk, person, follow(desk, person, draw, reached(request, shown)))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from maia.workspace.rights import Right
+from maia.workspace.records import User
+from maia.workspace.rights import Right, may
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +29,8 @@ NAV: Final = (
     Entry("provider.title", "plug", "/providers"),
     Entry("people.title", "user", "/users", "users"),
 )
+
+
+def entries_for(user: User) -> list[Entry]:
+    """The lines that somebody sees."""
+    return [entry for entry in NAV if entry.right is None or may(user, entry.right)]

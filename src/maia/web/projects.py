@@ -13,7 +13,7 @@ from maia.web.api.planning import planner
 from maia.web.auth import AtDesk, Person, SignedIn
 from maia.web.board import nicknames_of
 from maia.web.desk import Desk
-from maia.web.frame import page_of, reader_of, recent_part
+from maia.web.frame import nav_parts, page_of, reader_of
 from maia.web.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.strangers import NO_STORE
 from maia.web.stream import streamed
@@ -53,7 +53,7 @@ async def stream(
     """What others change of them, as it changes."""
 
     async def draw() -> Parts:
-        return {**await _draw(desk, person), **await recent_part(desk, person, "/projects")}
+        return {**await _draw(desk, person), **await nav_parts(desk, person, "/projects")}
 
     return streamed(desk, person, follow(desk, person, draw, reached(request, shown)))
 

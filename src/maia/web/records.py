@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,9 +13,10 @@ from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.board import nicknames_of
 from maia.web.cardwords import CardWords
 from maia.web.frame import RECENT, reader_of
-from maia.web.nav import NAV
+from maia.web.nav import entries_for
 from maia.web.strangers import NO_STORE
 from maia.web.words import PRESSING_FIRST, PRIORITIES
+from maia.workspace.board import words_in
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -27,9 +30,17 @@ async def find(
     found = await desk.workspace.cards.search(person.user, query) if query.strip() else ()
     recent = () if query.strip() else await desk.workspace.conversations(person.user, RECENT)
     typed = query.strip().casefold()
-    pages = [entry for entry in NAV if typed in say(entry.key).casefold()]
-    html = reader_of(desk, person).draw("found.html", found=found, recent=recent, pages=pages, query=query.strip())
+    pages = [entry for entry in entries_for(person.user) if typed in say(entry.key).casefold()]
+    hits = [(each.row, marked(each.excerpt, words_in(query))) for each in found]
+    html = reader_of(desk, person).draw("found.html", found=hits, recent=recent, pages=pages, query=query.strip())
     return HTMLResponse(html, headers=NO_STORE)
+
+
+def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
+    """A text in pieces, those that are one of the words apart; accents that were not typed stay unmarked."""
+    pattern = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    pieces = re.split(f"({pattern})", text, flags=re.IGNORECASE) if pattern else [text]
+    return [(piece, n % 2 == 1) for n, piece in enumerate(pieces) if piece]
 
 
 @router.get("/ui/cards/{conversation_id}")

@@ -168,8 +168,8 @@ function sideways(card, key) {
 
 // A new card ------------------------------------------------------------------------------------------------------------
 
-document.getElementById("new-card").addEventListener("click", () => {
-  document.getElementById("new-dialog").showModal();
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#new-card, [data-new-card]")) document.getElementById("new-dialog").showModal();
 });
 document.getElementById("new-dialog").addEventListener("submit", async (event) => {
   event.preventDefault();
