@@ -250,6 +250,34 @@ def test_each_kind_of_failure_has_one_message_and_the_providers_words_are_detail
     assert trouble.details == "HTTP 500 · E42 · host · their ␛[31mwords"
 
 
+SPECIFIC = [
+    pytest.param(Failure("auth"), "auth", "/providers", id="a refused key"),
+    pytest.param(Failure("not_configured"), "not_configured", "/providers", id="no model (R-2.223)"),
+    pytest.param(
+        Failure("auth", why=Reason("runtime.not_signed_in", {"program": "P", "keys": "K", "home": "/h"})),
+        "not_signed_in",
+        "/providers",
+        id="a program that is not signed in (R-2.220)",
+    ),
+    pytest.param(Failure("not_configured", code="runtime.no_wall"), "no_wall", "/providers", id="no sandbox (R-2.221)"),
+    pytest.param(Failure("not_configured", code="runtime.absent"), "absent", "/providers", id="not installed"),
+    pytest.param(Failure("other", code="budget_stop"), "budget_stop", "/providers?tab=budget", id="the hard stop"),
+    pytest.param(Failure("rate_limit"), "rate_limit", "", id="nothing to set"),
+    pytest.param(Failure("incomplete", code="endless"), "endless", "", id="a flood"),
+]
+
+
+@pytest.mark.parametrize(("failure", "word", "settings"), SPECIFIC)
+def test_a_failure_with_a_remedy_in_the_settings_leads_there(
+    failure: Failure, word: str, settings: str, say: Catalogue
+) -> None:
+    trouble = Speaker(say, say.lang).trouble(replace(ENDED, outcome="failed", failure=failure), has_text=False)
+    assert trouble is not None
+    values: dict[str, Any] = {"provider": ENDED.provider, "model": ENDED.model}
+    assert (trouble.title, trouble.settings) == (say(f"web.error.{word}", **values), settings)
+    assert trouble.remedy == say(f"web.error.{word}.fix", **values)
+
+
 def test_the_common_names_are_those_of_the_table() -> None:
     assert {"read_file", "edit_file", "write_file", "run_command", "grep", "glob", "web_fetch"} <= set(COMMON.values())
     assert len(set(COMMON.values())) == len(COMMON)

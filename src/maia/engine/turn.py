@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from maia.core.costs import add_costs
@@ -51,6 +51,11 @@ STEPS_SPENT: Final = (
     "Your steps are spent, and tools are no longer there. Answer now with what you have: what was done and found, what "
     "is missing, and what you could not check."
 )
+
+LONGEST_ANSWER: Final = 4_000_000
+"""Characters of one answer, many times what any model writes: beyond it a server floods us, and is cut off."""
+ENDLESS: Final = "endless"
+"""The code of the failure of an answer that did not stop."""
 
 Emit = Callable[[Event], None]
 Price = Callable[[str, str, Usage | None, float | None], Cost]
@@ -192,8 +197,10 @@ class _Turn:
             async for event in stream:
                 match event:
                     case TextDelta() | ReasoningDelta():
-                        shown.add(event)
+                        event = shown.add(event)
                         self._p.emit(event)
+                        if shown.is_full:
+                            return WireFailed(Failure("incomplete", code=ENDLESS), AssistantMessage(shown.parts()))
                     case ToolCallDrafted() | RetryScheduled() | Notice():
                         self._p.emit(event)
                     case WireAnswer() | WireFailed():
@@ -292,9 +299,20 @@ class Shown:
 
     def __init__(self) -> None:
         self._deltas: list[TextDelta | ReasoningDelta] = []
+        self._room = LONGEST_ANSWER
 
-    def add(self, delta: TextDelta | ReasoningDelta) -> None:
+    @property
+    def is_full(self) -> bool:
+        """Whether the model floods us."""
+        return self._room <= 0
+
+    def add(self, delta: TextDelta | ReasoningDelta) -> TextDelta | ReasoningDelta:
+        """Take a piece in; what there is room for of it."""
+        if len(delta.text) > self._room:
+            delta = replace(delta, text=delta.text[: self._room])
+        self._room -= len(delta.text)
         self._deltas.append(delta)
+        return delta
 
     def parts(self) -> tuple[AssistantPart, ...]:
         text = "".join(delta.text for delta in self._deltas if isinstance(delta, TextDelta))

@@ -17,6 +17,7 @@ from maia.core.errors import MaiaError
 from maia.core.types import JsonObject
 from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import error_page, stranger
+from maia.web.troubles import settings_for
 from maia.workspace.problems import (
     AlreadyDecided,
     BudgetStopped,
@@ -94,7 +95,8 @@ def code_of(error: MaiaError) -> str:
 def _more(request: Request, error: MaiaError) -> JsonObject:
     """What stands beside code and words: which folder and what was found in it (R-2.337), or what may be sent."""
     if isinstance(error, Coded):
-        return error.more
+        where = settings_for(error.code)
+        return error.more if where is None else {**error.more, "settings": where}
     if isinstance(error, PrivacyBlocked):
         return {"types": error.types, "maskedContent": error.masked}
     if isinstance(error, PolicyRefused):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from maia.core.costs import dollars
 from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import Failure, JsonObject, Outcome, Reason
+from maia.core.types import JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds
 from maia.web.delivered import delivered
 from maia.web.names import common_name
 from maia.web.picker import answered, chip
 from maia.web.progress import Progress
+from maia.web.troubles import Trouble, told
 from maia.web.view import Call, CallState, TurnView, Working
 from maia.workspace.records import ApprovalRow, ApprovalStatus, CompositionRow, SectionRow, Status
 
@@ -93,18 +95,6 @@ _FULL: Final = ((0.5, "success"), (0.75, "warning"))
 """Below which part of the window is filled, and the tone of that (R-2.103)."""
 
 NOTICES: Final[Mapping[str, str]] = {"info": "info", "warn": "alert", "fail": "alert"}
-_IN_SETTINGS = ("auth", "not_configured")
-"""Failures whose remedy is in the settings of a provider (R-2.226)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A failed turn in words: what happened, why, what to do; the provider's own words only as details (R-2.225)."""
-
-    title: str
-    remedy: str
-    details: str
-    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +157,11 @@ class Speaker:
         if progress.billed is None:
             return self.say("web.usage.unknown") if progress.ended else self.say("rail.run.not_billed")
         return self.say("rail.run.billed", n=progress.billed, tokens=self.count(progress.billed))
+
+    def notices(self, notices: Sequence[Notice]) -> list[tuple[str, str]]:
+        """(level, words) of what a turn tells; what it tells several times stands once, with how often."""
+        said = Counter((notice.level, self.notice(notice)) for notice in notices)
+        return [(level, words if n == 1 else f"{words} (×\u00a0{n})") for (level, words), n in said.items()]
 
     def notice(self, notice: Notice) -> str:
         return visible(self.say(notice.key, **notice.values))
@@ -257,20 +252,10 @@ class Speaker:
 
     def trouble(self, ended: TurnEnded, *, has_text: bool) -> Trouble | None:
         """Why a turn failed."""
-        failure = ended.failure
-        if failure is None:
+        if ended.failure is None:
             return None
-        key = f"web.error.{failure.kind}"
-        if failure.code in ("server_stopped", "session_cut", "storage", "defect", "budget_stop"):
-            key = f"web.error.{failure.code}"
-        values: dict[str, Any] = {"provider": self.provider(ended.provider), "model": ended.model}
-        remedy = f"{key}.fix"
-        return Trouble(
-            self.say(key, **values),
-            self.say(remedy, **values) if self.say.has(remedy) else "",
-            _details(failure),
-            kept=has_text,
-        )
+        values = {"provider": self.provider(ended.provider), "model": ended.model}
+        return told(ended.failure, values, self.say, has_text=has_text)
 
 
 def tone_of_fill(part: float) -> str:
@@ -285,13 +270,6 @@ def _source(measured: Filled) -> str:
 def _one_line(preview: str, arguments: JsonObject) -> str:
     first = next((value for value in arguments.values() if isinstance(value, str)), "")
     return visible(" ".join((preview or first).split()))[:300]
-
-
-def _details(failure: Failure) -> str:
-    """The provider's words, as they came."""
-    status = f"HTTP {failure.status}" if failure.status else ""
-    parts = (status, failure.code, failure.cause or "", failure.host, failure.provider_text)
-    return visible(" · ".join(part for part in parts if part))
 
 
 def pretty(arguments: JsonObject) -> str:

@@ -112,6 +112,10 @@ function refuse(place, answer) {
   const title = shown.querySelector("b");
   title.textContent = answer.status ? title.dataset.refused.replace("{n}", answer.status) : title.dataset.lost;
   shown.querySelector("span").textContent = answer.data.message ?? "";
+  if (answer.data.settings) {
+    shown.querySelector(".error-actions").hidden = false;
+    shown.querySelector(".error-actions a").href = answer.data.settings;
+  }
   place.replaceChildren(shown);
 }
 
