@@ -110,8 +110,13 @@ def test_a_card_moves_by_hand_in_every_tab_and_goes_back_where_the_server_refuse
 
 def test_everything_on_the_board_is_done_by_keyboard(page: Page, desk: Serving, owner: Visitor) -> None:
     told = watched(page)
-    made = owner.conversation(f"Keyboard {NASTY}")
     page.goto(f"{desk.url}/board")
+    page.locator("#new-card").press("Enter")
+    page.keyboard.type(f"Keyboard {NASTY}")
+    page.keyboard.press("Enter")
+    expect(page.locator("#new-dialog")).to_be_hidden()
+    expect(page.locator(".lane").first.locator(".kcard b").first).to_contain_text("Keyboard")
+    made = owner.ask("GET", "/api/v1/search?q=keyboard").json()["found"][0]["id"]
     card = page.locator(f"#k-{made}")
     page.locator(f"#o-{made}").focus()
     page.keyboard.press("m")
@@ -174,6 +179,17 @@ def test_what_is_archived_or_deleted_from_the_list_has_an_undo(page: Page, desk:
     page.wait_for_url(f"{desk.url}/")
     page.get_by_role("button", name=FR("board.undo")).press("Enter")
     expect(page.locator(f'.nav a[href="/conversations/{made}"]')).to_have_count(1)
+
+
+def test_a_card_gets_the_priority_of_its_lane(page: Page, desk: Serving, owner: Visitor) -> None:
+    moved = owner.conversation("Pressing")
+    owner.ask("PATCH", f"/api/v1/conversations/{moved}", {"priority": "urgent"})
+    page.goto(f"{desk.url}/board?group=priority&q=pressing")
+    has(page, 0, "Pressing")
+    drag(page, "Pressing", 3)
+    has(page, 3, "Pressing")
+    expect(page.locator(".lane").nth(3).locator(".count")).to_have_text("1")
+    assert owner.ask("GET", f"/api/v1/conversations/{moved}").json()["priority"] == "low"
 
 
 def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visitor) -> None:

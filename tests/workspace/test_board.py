@@ -51,6 +51,20 @@ def test_a_card_moves_to_where_it_was_put(database_url: str, tmp_path: Path) -> 
     story(database_url, tmp_path, tell)
 
 
+def test_of_two_moves_at_once_one_is_the_last_and_both_are_whole(database_url: str, tmp_path: Path) -> None:
+    async def tell(workspace: Workspace, user: User) -> None:
+        _, _, (todo, doing, done) = await workspace.planning.all()
+        a, b, c = [await workspace.create(user, name, "en", fields={"stageId": todo.id}) for name in "abc"]
+        moves: list[tuple[dict[str, str], Place]]
+        moves = [({"stageId": doing.id}, Place()), ({"stageId": done.id}, Place()), ({}, Place(c.id))] * 4
+        await asyncio.gather(*(workspace.cards.move(user, a, asked, place) for asked, place in moves))
+        shown = await columns(workspace, user)
+        assert "".join(sorted("".join(shown.values()))) == "abc"
+        assert (await workspace.cards.card(user, b)).stage_id == todo.id
+
+    story(database_url, tmp_path, tell)
+
+
 def test_a_move_that_is_refused_moves_nothing(database_url: str, tmp_path: Path) -> None:
     async def tell(workspace: Workspace, user: User) -> None:
         _, _, (todo, doing, _) = await workspace.planning.all()
