@@ -60,6 +60,23 @@ def test_what_was_delivered_is_told_as_data(owner: Visitor) -> None:
     owner.ask("DELETE", f"/api/v1/memory/notes/{note['id']}")
 
 
+def test_settings_of_the_installation_are_read_and_changed_all_or_none(owner: Visitor) -> None:
+    unset = {"i18n.timezone": None, "memory.index.budgetChars": None, "observability.contextRetentionDays": None}
+    assert owner.ask("GET", "/api/v1/settings").json() == {"settings": unset}
+    wanted = {"i18n.timezone": "Asia/Tokyo", "memory.index.budgetChars": 4_800}
+    assert owner.ask("PATCH", "/api/v1/settings", wanted).json() == {"settings": {**unset, **wanted}}
+    for bad in ({"i18n.timezone": "Nowhere"}, {"memory.index.budgetChars": -1, "i18n.timezone": None}, {"x": 1}):
+        assert owner.ask("PATCH", "/api/v1/settings", bad).status_code == 400
+    made = owner.conversation()
+    owner.say(made, "Hello")
+    owner.until_done(made)
+    found = owner.ask("GET", f"/api/v1/observability/compositions/{made}").json()["composition"]
+    assert found["delivery"]["budget"] == 1_200
+    clock = next(each["text"] for each in found["sections"] if each["name"] == "turn-time")
+    assert clock.endswith("Asia/Tokyo (UTC+09:00).")
+    assert owner.ask("PATCH", "/api/v1/settings", dict.fromkeys(wanted)).json() == {"settings": unset}
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -82,13 +83,17 @@ class Briefer:
     async def brief(self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None) -> Briefing:
         """For one turn of a conversation, by the window of the model that answers it."""
         can_look = bound.runtime is None
-        zone, instructions = await self._database.read(lambda c: (_zone(c), _project_prompt(c, row)))
-        clock = turn_time(datetime.now(UTC), known_zone(zone))
-        try:
-            recalled = await self._database.read(lambda c: _recalled(c, row, turn, message, window, can_look=can_look))
-        except Exception:  # what is remembered helps; that it cannot be read must not keep anybody from an answer
-            _log.exception("recall failed")
-            recalled = Recalled(None, withheld="failed")
+
+        def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
+            zone, told = known_zone(settings.setting(connection, TIMEZONE)), _project_prompt(connection, row)
+            try:
+                return zone, told, _recalled(connection, row, turn, message, window, can_look=can_look)
+            except Exception:  # what is remembered helps; that it cannot be read must keep nobody from an answer
+                _log.exception("recall failed")
+                return zone, told, Recalled(None, withheld="failed")
+
+        zone, instructions, recalled = await self._database.read(read)
+        clock = turn_time(datetime.now(UTC), zone)
         briefing = Briefing(
             bound.model,
             window,
@@ -108,10 +113,6 @@ def _named(lookups: TurnLookups) -> dict[str, AnyTool]:
     tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in lookup_tools(lookups)}
     names = (("memory_search", "MemorySearch"), ("memory_expand", "MemoryExpand"), ("search_memory", "MemorySearch"))
     return {**tools, **{name: tools[real] for name, real in names}}
-
-
-def _zone(connection: Connection) -> object:
-    return settings.setting(connection, TIMEZONE)
 
 
 def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Section, ...]:
@@ -136,6 +137,8 @@ def _recalled(
     if place is None or budget == 0:
         return laid_out((), (), budget, "", can_look=can_look)
     known, now = memories.weighable_at(connection, place, MOST_NOTES), now_ms()
+    if not known:
+        return laid_out((), (), budget, "", can_look=can_look)
     title = row.title if row.title_by != "message" else ""
     query = query_of(message, _said_before(connection, row.id, turn), title)
     standing = [each.id for each in known if each.is_standing][:_MOST]

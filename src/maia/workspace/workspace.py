@@ -41,6 +41,7 @@ from maia.workspace.memories import Memories
 from maia.workspace.news import News
 from maia.workspace.people import People
 from maia.workspace.planning import Planning
+from maia.workspace.preferences import RETENTION, Preferences
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours
 from maia.workspace.recovery import recover
@@ -52,7 +53,6 @@ from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
 
 PAGE = 200
-RETENTION = "observability.contextRetentionDays"
 KEPT_DAYS = 7
 """Days for which what a turn was made of is kept, unless a setting says otherwise."""
 
@@ -103,6 +103,7 @@ class Workspace:
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
+        self.preferences = Preferences(self._database)
         self.memories = Memories(self._database, self.privacy)
         briefer = Briefer(self._database, self.memories)
         self._turns = Turns(
