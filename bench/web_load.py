@@ -19,6 +19,8 @@ from harness import Row, at_most
 from tests.web.serving import Serving, Visitor
 
 STREAMS, WORDS, GAP_MS = 50, 300, 20
+BEGIN_S = 2.0
+"""Seconds within which people ask."""
 KILLS, KILL_GAP_MS = 6, 5
 
 
@@ -53,12 +55,13 @@ async def _all(small: Rig, made: list[str]) -> list[float]:
     async with httpx2.AsyncClient(
         base_url=small.server.url, cookies=cookies, headers=headers, timeout=60, limits=limits
     ) as client:
-        found = await asyncio.gather(*(_one(client, each) for each in made))
+        found = await asyncio.gather(*(_one(client, each, n * BEGIN_S / STREAMS) for n, each in enumerate(made)))
     return [gap for gaps in found for gap in gaps]
 
 
-async def _one(client: httpx2.AsyncClient, conversation: str) -> list[float]:
-    """Seconds between the pieces of one answer, as its page gets them."""
+async def _one(client: httpx2.AsyncClient, conversation: str, after: float) -> list[float]:
+    """Seconds between the pieces of one answer, as its page gets them; asked for `after` some seconds."""
+    await asyncio.sleep(after)
     said = {"content": f"{WORDS} words every {GAP_MS} ms"}
     gaps: list[float] = []
     last, is_writing = 0.0, False
