@@ -41,6 +41,8 @@ GREEN = ("Bash(git status)", "Bash(git diff)")
 FIRST_STAGES = ("todo", "doing", "review", "done")
 """The columns of a new installation's board, in the language in which it was started; the last one is closed."""
 _LAST_SECONDS = 3
+_SLOWEST_LINE = 5_000.0
+"""Bytes a second."""
 
 
 def serve(options: Options, say: Catalogue) -> int:
@@ -161,8 +163,14 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
     from uvicorn import Config, Server
 
     from maia.app.entrance import oidc_of, public_address
+    from maia.orchestrator.patience import Impatient
     from maia.web.app import make_app
     from maia.web.desk import Desk
+
+    class FromSlowLines(Impatient):
+        """Uploads take their time; who only dawdles is sent away."""
+
+        slowest = _SLOWEST_LINE
 
     class Quiet(Server):
         """Signals are ours: they let the streams go, too."""
@@ -181,7 +189,7 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
         log_config=None,
         access_log=False,
         lifespan="off",
-        http="h11",
+        http=FromSlowLines,
         ws="none",
         loop="asyncio",
         server_header=False,

@@ -18,6 +18,8 @@ class Impatient(H11Protocol):
     """
 
     seconds: ClassVar[float] = REQUEST_SECONDS
+    slowest: ClassVar[float | None] = None
+    """Bytes a second that a slow line brings: whoever sends that much may take longer. None gives no more time."""
 
     _deadline: asyncio.TimerHandle | None = None
     _since: float = 0.0
@@ -30,6 +32,8 @@ class Impatient(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._look()
+        if self.slowest is not None and self._deadline is not None and not self._is_idle:
+            self._wait_until(self._deadline.when() + len(data) / self.slowest)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -47,6 +51,10 @@ class Impatient(H11Protocol):
         elif self._deadline is None:
             self._since = self.loop.time()
             self._deadline = self.loop.call_later(self.seconds, self.transport.close)
+
+    def _wait_until(self, moment: float) -> None:
+        self._disarm()
+        self._deadline = self.loop.call_at(moment, self.transport.close)
 
     @property
     def _is_idle(self) -> bool:

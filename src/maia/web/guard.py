@@ -23,7 +23,9 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
 }
+"""What an answer carries unless it says otherwise; nothing of anybody is kept by a browser or on the way."""
 _RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 LARGEST_BODY: Final = 2_000_000
 """Bytes of a request that is no upload."""
