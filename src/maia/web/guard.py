@@ -50,6 +50,8 @@ class Guard:
             await _refuse(send, 421, "host_unknown")
         elif is_foreign(scope["method"], headers):
             await _refuse(send, 403, "foreign_request")
+        elif b"%00" in scope["query_string"] or "\x00" in scope["path"]:
+            await _refuse(send, 400, "bad_address")  # no text that anything keeps has a NUL in it
         elif _length(headers) > LARGEST_BODY:
             await _refuse(send, 413, "too_large")
         else:

@@ -97,6 +97,6 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _known(connection: Connection, values: dict[str, Any]) -> dict[str, Any]:
     kind = values.get("type_id")
-    if kind and kind not in {each.id for each in projects.project_types(connection)}:
+    if kind is not None and kind not in {each.id for each in projects.project_types(connection)}:
         raise Unusable("planning.no_type")
     return values
