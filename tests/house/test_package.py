@@ -96,6 +96,7 @@ MODULES = {
     "python-stdnum": "stdnum",
     "toktok-rs": "toktok",
     "markdown-it-py": "markdown_it",
+    "pillow": "PIL",
     "pyyaml": "yaml",
     "argon2-cffi": "argon2",
     "pydantic-ai-slim": "pydantic_ai",

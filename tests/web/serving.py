@@ -105,6 +105,12 @@ class Visitor:
     def conversation(self, title: str = "") -> str:
         return self.ask("POST", "/api/v1/conversations", {"title": title}).json()["id"]
 
+    def upload(self, conversation: str, name: str, content: bytes, **headers: str) -> httpx2.Response:
+        """Send a file up, as a picture whatever it is."""
+        given = {"X-CSRF-Token": self.csrf, "Content-Type": "image/png", **headers}
+        path = f"/api/v1/conversations/{conversation}/attachments"
+        return self.client.post(path, params={"name": name}, content=content, headers=given)
+
     def say(self, conversation: str, content: str) -> dict[str, Any]:
         done = self.ask("POST", f"/api/v1/conversations/{conversation}/messages", {"content": content})
         assert done.status_code == 202, done.text

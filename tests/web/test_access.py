@@ -9,6 +9,7 @@ from maia.web.app import API, make_app
 from maia.web.auth import owned, signed_in
 from maia.web.guard import HEADERS
 from maia.web.hosts import Hosts, host_name, is_foreign
+from tests.files import making
 from tests.web.serving import OWNER, Serving, Visitor, serving
 
 OPEN = {
@@ -306,3 +307,24 @@ def test_a_stranger_is_led_to_sign_in_and_back(served: Serving) -> None:
     with Visitor(served.url) as stranger:
         answer = stranger.ask("GET", "/conversations/abc", Accept="text/html")
         assert (answer.status_code, answer.headers["location"]) == (303, "/signin?next=/conversations/abc")
+
+
+def test_files_of_another_person_are_not_there(two: tuple[Serving, str, str]) -> None:
+    server, email, password = two
+    with Visitor(server.url) as owner, Visitor(server.url) as other, Visitor(server.url) as stranger:
+        owner.sign_in()
+        other.sign_in(email, password)
+        conversation, own = owner.conversation("Mine"), other.conversation("Theirs")
+        made = owner.upload(conversation, "a.png", making.picture()).json()["id"]
+        assert other.upload(conversation, "a.txt", b"x").status_code == 404
+        assert other.ask("GET", f"/api/v1/conversations/{conversation}/attachments").status_code == 404
+        assert other.ask("GET", f"/ui/conversations/{conversation}/rail/files").status_code == 404
+        taken = {"content": "x", "attachments": [made]}
+        assert other.ask("POST", f"/api/v1/conversations/{own}/messages", taken).status_code == 409
+        for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/content"), ("GET", "/thumbnail")):
+            found = other.ask(method, f"/api/v1/attachments/{made}{path}")
+            none = other.ask(method, f"/api/v1/attachments/{'0' * 26}{path}")
+            assert (found.status_code, found.json()) == (none.status_code, none.json())
+            assert found.status_code == 404
+            assert stranger.ask(method, f"/api/v1/attachments/{made}{path}").status_code == 401
+        assert owner.ask("GET", f"/api/v1/attachments/{made}/content").status_code == 200

@@ -44,10 +44,14 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ImagePart:
-    """A picture, as base64 without line breaks."""
+    """A picture, as base64 without line breaks.
+
+    In a transcript `data` is empty: `digest` says which picture it is, and whoever keeps it puts it in last.
+    """
 
     media_type: str
     data: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,18 +417,24 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file or a command result joined to a request, already cut to its limit.
+    """A file, a picture or a command result joined to a request, already cut to its limit.
 
-    `source` is the path as written or the command line; `cut_chars` says how much of it was left out. For a file that
-    is here whole, `path` is where it is and `digest` what it held: the model has seen it as after a Read.
+    `source` is the path as written, the file's name or the command line; `cut_chars` says how much of it was left out.
+    For a file that is here whole, `path` is where it is and `digest` what it held: the model has seen it as after a
+    Read. `id`, `media_type` and `size` are those of a file that a workspace keeps, `place` is where tools find it. An
+    image has no text and no path; its `digest` is that of the picture to send.
     """
 
-    kind: Literal["file", "folder", "command"]
+    kind: Literal["file", "folder", "command", "image"]
     source: str
     text: str
     cut_chars: int = 0
     path: str = ""
     digest: str = ""
+    id: str = ""
+    media_type: str = ""
+    size: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

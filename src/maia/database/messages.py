@@ -13,7 +13,7 @@ from maia.database.conversations import set_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import keep_words
 from maia.database.spending import TURN, Spent, add_spent, today
-from maia.database.tables import CONVERSATIONS, MESSAGES
+from maia.database.tables import ATTACHMENTS, CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
 _M = MESSAGES.c
@@ -134,5 +134,8 @@ def unfinished(connection: Connection, conversation_id: str) -> Sequence[int]:
 
 
 def text_of(connection: Connection, message_id: str) -> str:
-    """What a message says, empty where there is none."""
-    return connection.execute(select(_M.text).where(_M.id == message_id)).scalar() or ""
+    """What a message says, or a file that went with one; empty where there is none of that id."""
+    said = connection.execute(select(_M.text).where(_M.id == message_id)).scalar()
+    if said is None:
+        said = connection.execute(select(ATTACHMENTS.c.text).where(ATTACHMENTS.c.id == message_id)).scalar()
+    return said or ""

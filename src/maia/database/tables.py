@@ -368,12 +368,22 @@ ATTACHMENTS = Table(
     METADATA,
     ident(),
     to("conversations", "conversation_id"),
-    count("turn"),
+    count("turn"),  # NULL until it was sent with a message
     words("name"),
-    words("media_type"),
+    words("media_type"),  # by its content
+    words("kind", "other"),  # image | text | document | other
     count("size", 0),
     words("digest"),
     words("origin", "person"),  # person | model
+    words("path", required=False),  # in the workspace, of what a model wrote
+    count("changed_ns"),  # when that file was changed, as the disk says
+    words("problem", ""),  # why less is known of it than of others
+    count("width"),
+    count("height"),
+    words("sent_digest", required=False),  # of the picture for models
+    words("sent_type", required=False),
+    words("thumbnail_digest", required=False),
+    flag("is_cut"),  # it has more text than is kept
     words("text", required=False),  # what could be read of it
     moment("created_at"),
     Index(None, "conversation_id", "created_at"),

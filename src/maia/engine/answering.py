@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from maia.core.events import ContextMeasured, UserSaid
 from maia.core.ports import Hands, Say, Wire
 from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
-from maia.core.types import Message, ModelRequest, Need, Section, Submission, UserMessage, Verdict
+from maia.core.types import Message, ModelRequest, Need, Section, Submission, TextPart, UserMessage, Verdict
 from maia.engine.approvals import Approvals
 from maia.engine.context import Assembler
 from maia.engine.gate import Gate
@@ -134,7 +134,7 @@ class Answering:
         trust = self.config.judge.decide((Need("Agent", "name", self.bound.provider),))
         told = (section.text for section in self.config.sections if section.name in PROGRAM_SECTIONS)
         return ProgramTask(
-            text="\n\n".join(part.text for part in user_parts(said)),
+            text="\n\n".join(part.text for part in user_parts(said) if isinstance(part, TextPart)),
             folder=self.bench.launch,
             thread=self.thread,
             history=history,

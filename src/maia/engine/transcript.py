@@ -38,6 +38,7 @@ from maia.core.events import (
 from maia.core.types import (
     AssistantMessage,
     Attachment,
+    ImagePart,
     Message,
     Section,
     TextPart,
@@ -45,6 +46,7 @@ from maia.core.types import (
     ToolMessage,
     ToolResultPart,
     UserMessage,
+    UserPart,
 )
 from maia.engine.attached import attachment_text
 from maia.engine.views import ModelCost
@@ -148,7 +150,7 @@ class Transcript:
             case _:
                 assert_never(event)
 
-    def _say(self, parts: tuple[TextPart, ...], *, reminder: bool = False) -> None:
+    def _say(self, parts: tuple[UserPart, ...], *, reminder: bool = False) -> None:
         last = self._messages[-1] if self._messages else None
         if isinstance(last, UserMessage):
             self._messages[-1] = UserMessage((*last.parts, *parts), last.reminder and reminder)
@@ -210,6 +212,11 @@ def known_files(event: Event) -> list[tuple[str, str]]:
     return []
 
 
-def user_parts(said: UserSaid) -> tuple[TextPart, ...]:
-    """A request as the model reads it: what was joined first, each fenced as data, then the words."""
-    return (*(TextPart(attachment_text(item)) for item in said.attachments), TextPart(said.text))
+def user_parts(said: UserSaid) -> tuple[UserPart, ...]:
+    """A request as the model reads it: what was joined first, each fenced as data, then the words, if there are any."""
+    parts: list[UserPart] = []
+    for item in said.attachments:
+        parts.append(TextPart(attachment_text(item)))
+        if item.kind == "image":
+            parts.append(ImagePart(item.media_type, "", item.digest))
+    return (*parts, TextPart(said.text)) if said.text or not parts else tuple(parts)

@@ -10,13 +10,28 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from maia.web import approvals as approvals_page
-from maia.web import bar, failures, folders, history, home, oidc, pages, people, projects, providers, records, terminal
+from maia.web import (
+    bar,
+    failures,
+    files,
+    folders,
+    history,
+    home,
+    oidc,
+    pages,
+    people,
+    projects,
+    providers,
+    records,
+    terminal,
+)
 from maia.web import board as board_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
 from maia.web.api import (
     account,
     approvals,
+    attachments,
     cards,
     conversations,
     defaults,
@@ -80,6 +95,7 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (
         conversations.router,
         approvals.router,
+        attachments.router,
         observability.router,
         memories.router,
         preferences.router,
@@ -101,6 +117,7 @@ def make_app(desk: Desk) -> ASGIApp:
         pages.router,
         bar.router,
         history.router,
+        files.router,
         folders.router,
         records.router,
         context_page.router,

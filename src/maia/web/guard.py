@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -29,6 +30,9 @@ HEADERS: Final = {
 _RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 LARGEST_BODY: Final = 2_000_000
 """Bytes of a request that is no upload."""
+LARGEST_UPLOAD: Final = 26_000_000
+"""Bytes of one that is; the file itself may be a little smaller, so that its own words are told."""
+_UPLOAD: Final = re.compile(r"/api/v1/conversations/[0-9a-z]{1,40}/attachments")
 
 
 class Guard:
@@ -52,19 +56,19 @@ class Guard:
             await _refuse(send, 403, "foreign_request")
         elif b"%00" in scope["query_string"] or "\x00" in scope["path"]:
             await _refuse(send, 400, "bad_address")  # no text that anything keeps has a NUL in it
-        elif _length(headers) > LARGEST_BODY:
+        elif _length(headers) > (largest := _largest(scope)):
             await _refuse(send, 413, "too_large")
         else:
-            await self._pass(scope, receive, send)
+            await self._pass(scope, receive, send, largest)
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
         read = 0
 
         async def bounded() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > LARGEST_BODY:
+            if read > largest:
                 raise HTTPException(413)
             return message
 
@@ -80,9 +84,13 @@ class Guard:
         await self._app(scope, bounded, dressed)
 
 
+def _largest(scope: Scope) -> int:
+    return LARGEST_UPLOAD if scope["method"] == "POST" and _UPLOAD.fullmatch(scope["path"]) else LARGEST_BODY
+
+
 def _length(headers: dict[str, str]) -> int:
     given = headers.get("content-length", "0")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else LARGEST_BODY + 1
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else LARGEST_UPLOAD + 1
 
 
 async def _refuse(send: Send, status: int, code: str) -> None:

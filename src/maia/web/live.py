@@ -7,7 +7,16 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from maia.core.events import CallDecided, CallQueued, RecordChanged, SessionRenamed, TurnEnded, TurnStarted
+from maia.core.events import (
+    CallDecided,
+    CallQueued,
+    Notice,
+    RecordChanged,
+    SessionRenamed,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
 from maia.web.auth import Person
 from maia.web.desk import Desk
 from maia.web.markdown import Splitter
@@ -38,6 +47,10 @@ def changed(logged: Iterable[Logged]) -> str:
                 parts |= {"history", "fields"}
             case RecordChanged():
                 parts |= {*each.event.parts}
+            case UserSaid() if each.event.attachments:
+                parts.add("files")
+            case Notice(key="files.written"):
+                parts.add("files")
             case _:
                 pass
     return " ".join(sorted(parts))

@@ -32,7 +32,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Picker:
-    """`label` is what the button says; `warning` a fallback's reason (R-2.036), `trouble` why nobody answers."""
+    """`label` is what the button says; `warning` a fallback's reason (R-2.036), `trouble` why nobody answers.
+
+    `blind` says that the model cannot see images, empty where it can or nobody knows (R-2.263).
+    """
 
     label: str
     mark: str
@@ -42,6 +45,7 @@ class Picker:
     is_auto: bool
     may_auto: bool
     groups: tuple[Group, ...]
+    blind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def picker_of(answering: Answering, catalogue: Catalogue, say: Say) -> Picker:
         is_auto,
         catalogue.auto_allowed,
         groups,
+        say("files.blind", model=found.pair.model) if catalogue.is_blind(found.pair) else "",
     )
 
 

@@ -18,5 +18,6 @@ class Tab:
 TABS: Final = (
     Tab("history", "rail.history", ("history",)),
     Tab("folders", "rail.folders", ("folders",)),
+    Tab("files", "rail.files", ("files",)),
 )
 """From left to right. A stream's frame `record` names the parts of the record that changed (`live.changed`)."""

@@ -17,6 +17,7 @@ from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.assets import address
 from maia.web.clock import Clock, zone_of
 from maia.web.diff import file_diff
+from maia.web.limits import limits
 from maia.web.markdown import blocks_of, html_of
 from maia.web.names import common_name
 from maia.web.view import Words
@@ -131,4 +132,5 @@ class Reader:
 
     def _shared(self) -> dict[str, Any]:
         speak = Speaker(self.say, self.lang, self.name_of)
-        return {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak}
+        shared = {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak}
+        return {**shared, "upload_limits": partial(limits, self.say)}

@@ -12,7 +12,7 @@ from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
 from maia.core.types import JsonObject, Outcome, Reason
-from maia.i18n.formats import number, seconds
+from maia.i18n.formats import number, seconds, size
 from maia.web.delivered import delivered
 from maia.web.names import common_name
 from maia.web.picker import answered, chip
@@ -119,6 +119,14 @@ class Speaker:
 
     def count(self, value: int) -> str:
         return number(value, self.lang)
+
+    def size(self, value: int) -> str:
+        """`84 ko`, `84 kB`."""
+        return size(value, self.lang)
+
+    def file_problem(self, problem: str) -> str:
+        """Why less is known of a file than of others of its kind."""
+        return self.say(f"files.problem.{problem}")
 
     def duration(self, value: float | None) -> str:
         """`0,1 s`; a dash where nothing ran."""

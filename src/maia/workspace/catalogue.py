@@ -70,6 +70,14 @@ class Catalogue:
         found = self._by_id.get(provider_id)
         return found is not None and found.kind == "local"
 
+    def is_blind(self, pair: Pair) -> bool:
+        """Whether a model is known not to see images: never one of which nothing is known (N-01.14).
+
+        A program opens files by itself, whatever its model.
+        """
+        provider, model = self._by_id.get(pair.provider), self._by_pair.get(pair)
+        return model is not None and model.sees_images is False and (provider is None or provider.kind != "cli")
+
     def models_of(self, provider_id: str) -> list[ModelRow]:
         return [each for each in self.models if each.provider_id == provider_id]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from maia.core.codec import to_json
 from maia.core.events import ContextMeasured, WireEvent
@@ -14,6 +14,7 @@ from maia.core.runtime import Desk, ProgramEnd, ProgramTask, Runtime
 from maia.core.text import cut_middle
 from maia.core.types import (
     AssistantMessage,
+    Attachment,
     ImagePart,
     Message,
     ModelRequest,
@@ -23,6 +24,7 @@ from maia.core.types import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    UserPart,
 )
 from maia.database.compositions import CompositionRow, SectionRow, TokensSource
 from maia.database.providers import ModelRow
@@ -55,6 +57,9 @@ class Tape:
     measured: int | None = None
     window: int | None = None
     briefing: Briefing | None = None
+    files: tuple[Attachment, ...] = ()
+    has_words: bool = True
+    """What went with the message, and whether it has words beside them."""
 
     def outside(self, asked: ModelRequest | ProgramTask) -> None:
         """A call as it was assembled."""
@@ -96,9 +101,13 @@ class Tape:
             return self.measured, "measured"
         return sum(tokens_of(text) for _, _, text in self._parts(self.assembled)), "estimated"
 
-    def _parts(self, asked: ModelRequest | ProgramTask | None) -> list[tuple[str, Section, str]]:
+    def _parts(self, asked: ModelRequest | ProgramTask | None) -> list[_Piece]:
         preface = self.briefing.preface if self.briefing else ()
-        return _parts(asked, self.before or 0, preface)
+        pieces = _parts(asked, self.before or 0, preface)
+        if not self.files or not isinstance(asked, ModelRequest):
+            return pieces
+        _, now = _led(asked.messages[self.before or 0 :], len(preface))
+        return [*pieces[:-1], *_with_files(now, self.files, self.has_words)]
 
     def _sections(self) -> tuple[SectionRow, ...]:
         sent_texts = [text for _, _, text in self._parts(self.as_sent)]
@@ -157,9 +166,30 @@ def _kept(text: str) -> str:
     return cut_middle(text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd"), _LONGEST).text
 
 
-def _parts(
-    asked: ModelRequest | ProgramTask | None, before: int, preface: Sequence[Section]
-) -> list[tuple[str, Section, str]]:
+_Piece: TypeAlias = tuple[str, Section, str]
+"""(zone, section, text)."""
+
+
+def _with_files(now: Sequence[Message], files: Sequence[Attachment], has_words: bool) -> list[_Piece]:
+    """The message of a turn, with each of its files as a section of its own."""
+    first = now[0]
+    assert isinstance(first, UserMessage)
+    pieces: list[_Piece] = []
+    start = at = len(first.parts) - has_words - sum(_width(each) for each in files)
+    for each in files:
+        own = first.parts[at : at + _width(each)]
+        pieces.append(("turn", Section("attachment", "", each.source, each.cut_chars), _user(own)))
+        at += len(own)
+    rest = replace(first, parts=(*first.parts[:start], *first.parts[at:]))
+    return [*pieces, ("turn", Section("message", ""), _told((rest, *now[1:])))]
+
+
+def _width(item: Attachment) -> int:
+    """Parts that an attachment is sent as (`engine.transcript.user_parts`)."""
+    return 2 if item.kind == "image" else 1
+
+
+def _parts(asked: ModelRequest | ProgramTask | None, before: int, preface: Sequence[Section]) -> list[_Piece]:
     """(zone, section, text) in the order in which the model reads them (R-2.087, R-2.089)."""
     match asked:
         case None:
@@ -198,14 +228,17 @@ def _told(messages: Sequence[Message]) -> str:
 def _message(message: Message) -> str:
     match message:
         case UserMessage():
-            parts = ["[image]" if isinstance(part, ImagePart) else part.text for part in message.parts]
-            return "user:\n" + "\n".join(parts)
+            return "user:\n" + _user(message.parts)
         case AssistantMessage():
             return "assistant:\n" + "\n".join(
                 _part(part) for part in message.parts if not isinstance(part, ReasoningPart)
             )
         case ToolMessage():
             return "\n\n".join(f"tool {result.name}:\n{result.text}" for result in message.results)
+
+
+def _user(parts: Sequence[UserPart]) -> str:
+    return "\n".join("[image]" if isinstance(part, ImagePart) else part.text for part in parts)
 
 
 def _part(part: TextPart | ToolCallPart) -> str:

@@ -107,6 +107,11 @@ class WorkFolders:
         await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
         return rows
 
+    def own_workspace(self, conversation_id: str) -> Path | None:
+        """Where the workspace of a conversation would be; it may not be there."""
+        root = self._workspaces.root
+        return root / conversation_id if root else None
+
     async def room(self, row: ConversationRow) -> Room:
         """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341)."""
         kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
@@ -144,5 +149,4 @@ class WorkFolders:
         return await self._database.read(lambda c: owned_among(c, owner_id, conversations))
 
     def _own_path(self, conversation_id: str) -> str:
-        root: Path | None = self._workspaces.root
-        return str(root / conversation_id) if root else ""
+        return str(self.own_workspace(conversation_id) or "")

@@ -17,9 +17,13 @@ __all__ = [
     "Coded",
     "DiscoveryFailed",
     "EnteringFailed",
+    "FileGone",
+    "FileRefused",
+    "FileTooLarge",
     "FolderRefused",
     "ListRefused",
     "ModelUnavailable",
+    "NoRoomForFile",
     "NotAllowed",
     "NotThere",
     "NotYours",
@@ -48,6 +52,22 @@ class Busy(MaiaError):
 
 class Unusable(MaiaError):
     """What was sent cannot be used: an empty message, a title that is too long. `key` says what."""
+
+
+class FileRefused(MaiaError):
+    """A file cannot be taken: it is empty, or too many wait already."""
+
+
+class FileTooLarge(FileRefused):
+    """A file has more bytes than one may have."""
+
+
+class NoRoomForFile(MaiaError):
+    """Nothing can be kept: the disk is full, or the share of it that files may have, or it cannot be written."""
+
+
+class FileGone(MaiaError):
+    """A file does not wait any more: it was removed, or it was sent and stays with its message."""
 
 
 class NotAllowed(MaiaError):

@@ -1,6 +1,7 @@
 """The records that doors read: what the database gives, under one roof."""
 
 from maia.database.approvals import ApprovalRow, ApprovalStatus
+from maia.database.attachments import AttachmentRow
 from maia.database.audit import Act
 from maia.database.cards import Card
 from maia.database.compositions import CompositionRow, SectionRow
@@ -22,6 +23,7 @@ __all__ = [
     "Act",
     "ApprovalRow",
     "ApprovalStatus",
+    "AttachmentRow",
     "Card",
     "CompositionRow",
     "ConversationRow",

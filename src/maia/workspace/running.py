@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -123,6 +123,13 @@ class RunningTurn:
         finally:
             if self.bound.runtime is not None:
                 await self.bound.runtime.aclose()  # a program keeps no session of its own (R-2.067)
+
+    async def tell(self, notices: Sequence[Notice]) -> None:
+        """Notices of what was found when the turn was over."""
+        for notice in notices:
+            self.log.take(notice)
+        if notices:
+            await self.log.written()
 
     def emit(self, event: Event) -> None:
         """Every event of the turn passes here once."""

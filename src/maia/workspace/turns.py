@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
@@ -18,14 +20,18 @@ from maia.database.events import events_after
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
+from maia.workspace.attachments import Attachments
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.briefing import Briefer
 from maia.workspace.catalogue import Pair
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.folders import Room, WorkFolders
+from maia.workspace.gathering import gathered
+from maia.workspace.joining import Reader, joined
 from maia.workspace.log import Log, TurnLog
+from maia.workspace.pictures import filled, not_passed, noted
 from maia.workspace.privacy import Privacy
-from maia.workspace.problems import Busy, ModelUnavailable, Unusable
+from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
 from maia.workspace.routing import Routing
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
@@ -34,6 +40,7 @@ from maia.workspace.titles import excerpt
 
 LONGEST_MESSAGE = 400_000
 _KEPT_BENCHES = 32
+_logger = logging.getLogger("maia.workspace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +90,10 @@ class Turns:
         privacy: Privacy,
         routing: Routing,
         briefer: Briefer,
+        files: Attachments,
     ) -> None:
         self._database = database
+        self._files = files
         self._log = log
         self._folders = folders
         self._privacy = privacy
@@ -108,13 +117,15 @@ class Turns:
         override: Pair | None = None,
         *,
         masked: bool = False,
+        files: Sequence[str] = (),
     ) -> Begun:
         """Store a person's message and begin to answer it; returns as soon as it is stored.
 
-        With `masked` protected data in it are replaced first. Raises `Unusable` for an empty or endless message, `Busy`
-        while an answer is being written, `ModelUnavailable`, `PrivacyBlocked`: then nothing is stored.
+        With `masked` protected data in it are replaced first; `files` are ids of those that go with it. Raises
+        `Unusable` for an empty or endless message, `Busy` while an answer is being written, `ModelUnavailable`,
+        `PrivacyBlocked`, `FileGone`: then nothing is stored.
         """
-        _check(submission)
+        _check(submission, files)
         before = self._running.get(row.id)
         if before is not None and before.turn is not None and before.turn.is_over:
             await before.ended.wait()  # its end was told already; only what is behind it is not put away yet
@@ -122,7 +133,7 @@ class Turns:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running(row.owner_id)
         try:
-            return await self._begin(row, author_id, submission, running, override, masked=masked)
+            return await self._begin(row, author_id, submission, running, override, masked=masked, files=files)
         except BaseException:
             self._over(row.id, running)
             raise
@@ -175,6 +186,7 @@ class Turns:
         override: Pair | None,
         *,
         masked: bool,
+        files: Sequence[str],
     ) -> Begun:
         room = await self._folders.room(row)
         kept = await self._keep(row, room)
@@ -183,19 +195,31 @@ class Turns:
         known, chosen = self._models.catalogue, way.chosen
         bound = way.purse.around(await _opened(bench, chosen.pair))
         is_auto = chosen.why.reason == "auto"
-        window = window_of(known.model(chosen.pair), bound.provider)
+        listed = known.model(chosen.pair)
+        window = window_of(listed, bound.provider)
         tape = Tape(window=window)
-        inner = overheard(bound, tape.inside)
+        inner = overheard(filled(bound, self._files.read), tape.inside)
         passed = await self._privacy.passed(
             bench, inner, row.id, author_id, submission, masked=masked, is_auto=is_auto, heard=tape.mask
         )
-        submission, bound = passed.submission, overheard(passed.bound, tape.outside)
+        bound = overheard(passed.bound, tape.outside)
+        reader = Reader(window, bench.launch, bound.runtime is not None)
+        goes_along = await joined(self._database, self._files, row, files, reader)
+        submission = replace(passed.submission, attachments=goes_along.attachments)
+        tape.files, tape.has_words = submission.attachments, bool(submission.text)
         transcript = await self._transcript(row, kept)
-        title = excerpt(submission.text) if row.title_by == "message" and not row.title else ""
+        notices = (*room.notices, *way.notices)
+        if known.is_blind(chosen.pair):
+            bound, notice = noted(bound), not_passed(transcript.messages(), submission.attachments, chosen.pair.model)
+            notices += (notice,) if notice else ()
+        title = ""
+        if row.title_by == "message" and not row.title:
+            title = excerpt(submission.text) or excerpt(submission.attachments[0].source)
 
         def store(connection: Connection) -> Begun:
             turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
             passed.along(connection)
+            goes_along.along(connection, turn)
             if chosen.is_kept:
                 conversations.pin_model(connection, row.id, *chosen.pair)
             if title:
@@ -220,21 +244,26 @@ class Turns:
             masking=passed.masking,
             queue=self.queue,
             tape=tape,
-            notices=(*room.notices, *way.notices),
+            notices=notices,
             purse=way.purse,
             brief=lambda: self._briefer.brief(row, begun.turn, submission.text, bound, window),
         )
         running.turn = turn
-        running.task = asyncio.create_task(self._run(turn, submission, running), name=f"turn {row.id}")
+        running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             _cancel(running)
-        if title:
+        if title and submission.text:
             self._routing.name(row, begun.turn, submission.text, bench)
         return begun
 
-    async def _run(self, turn: RunningTurn, submission: Submission, running: _Running) -> None:
+    async def _run(self, row: ConversationRow, turn: RunningTurn, submission: Submission, running: _Running) -> None:
         try:
             await turn.run(submission)
+            workspace = self._folders.own_workspace(row.id)
+            if workspace is not None and not self._closing:
+                await turn.tell(await gathered(self._files, row, turn.number, workspace))
+        except StorageError as problem:  # what a model wrote stays where it is, and is kept after the next turn
+            _logger.error("attachments: %s", type(problem).__name__)
         finally:
             turn.purse.put_away()
             self._over(turn.conversation, running)
@@ -298,8 +327,8 @@ async def _opened(bench: WorkBench, pair: Pair) -> Bound:
         raise ModelUnavailable("model_binding_unavailable", error.key, **error.values) from error
 
 
-def _check(submission: Submission) -> None:
-    if not submission.text.strip():
+def _check(submission: Submission, files: Sequence[str]) -> None:
+    if not submission.text.strip() and not files:
         raise Unusable("workspace.message_empty")
     if len(submission.text) > LONGEST_MESSAGE:
         raise Unusable("workspace.message_long", n=len(submission.text), limit=LONGEST_MESSAGE)

@@ -23,6 +23,7 @@ from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
 from maia.workspace.accounts import Accounts
+from maia.workspace.attachments import Attachments
 from maia.workspace.bench import OpenBench
 from maia.workspace.board import Boards
 from maia.workspace.briefing import Briefer
@@ -105,9 +106,17 @@ class Workspace:
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
         self.preferences = Preferences(self._database)
         self.memories = Memories(self._database, self.privacy)
-        briefer = Briefer(self._database, self.memories)
+        self.attachments = Attachments(self._database, location.data / "attachments")
         self._turns = Turns(
-            self._database, self._log, self.work_folders, open_bench, self.models, self.privacy, self.routing, briefer
+            self._database,
+            self._log,
+            self.work_folders,
+            open_bench,
+            self.models,
+            self.privacy,
+            self.routing,
+            Briefer(self._database, self.memories),
+            self.attachments,
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
@@ -128,13 +137,13 @@ class Workspace:
         await self.models.start()
         for conversation_id in await self._database.read(conversations.running):
             await self._database.write(lambda c, each=conversation_id: recover(c, each))
-        self._forgetting = asyncio.create_task(self._forget())
         name = await self._database.read(lambda c: settings.setting(c, "installation"))
-        if isinstance(name, str):
-            return name
-        made = f"{now_ms():x}"
-        await self._database.write(lambda c: settings.keep_setting(c, "installation", made))
-        return made
+        if not isinstance(name, str):
+            name = f"{now_ms():x}"
+            await self._database.write(lambda c, made=name: settings.keep_setting(c, "installation", made))
+        await self.attachments.open(name)
+        self._forgetting = asyncio.create_task(self._forget())
+        return name
 
     def let_go(self) -> None:
         """Streams end, so that the door can close."""
@@ -231,12 +240,13 @@ class Workspace:
         override: Pair | None = None,
         *,
         masked: bool = False,
+        files: Sequence[str] = (),
     ) -> Begun:
         """Send a message; the answer is written whoever looks on. `override` answers this turn alone (R-2.068).
 
-        Raises as `Turns.submit`.
+        `files` are ids of attachments that wait. Raises as `Turns.submit`.
         """
-        return await self._turns.submit(row, user.id, submission, override, masked=masked)
+        return await self._turns.submit(row, user.id, submission, override, masked=masked, files=files)
 
     def warm(self, row: ConversationRow) -> None:
         """Somebody looks at a conversation, and may write: their first words then wait for less."""
@@ -288,6 +298,7 @@ class Workspace:
             kept = days if isinstance(days, int) and days >= 0 else KEPT_DAYS
             before = now_ms() - kept * 86_400_000
             await self._database.write(lambda c, before=before: compositions.purge_compositions(c, before))
+            await self.attachments.sweep()
             await asyncio.sleep(3600)
 
     async def answer(self, row: ConversationRow, turn: int) -> MessageRow | None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from maia.core.types import (
     AssistantMessage,
+    ImagePart,
     JsonValue,
     Message,
     TextPart,
@@ -47,8 +48,17 @@ def alternating(messages: Sequence[Message]) -> list[Turn]:
             case ToolMessage(results):
                 _append(turns, Asked(_matching(results, turns)))
             case UserMessage(parts):
-                _append(turns, Asked(parts=tuple(p for p in parts if not (isinstance(p, TextPart) and not p.text))))
+                _append(turns, Asked(parts=tuple(filter(_says_something, map(_at_hand, parts)))))
     return turns
+
+
+def _at_hand(part: UserPart) -> UserPart:
+    """A picture that nobody put in is named, not sent empty."""
+    return TextPart("[The image is not at hand.]") if isinstance(part, ImagePart) and not part.data else part
+
+
+def _says_something(part: UserPart) -> bool:
+    return not isinstance(part, TextPart) or bool(part.text)
 
 
 def _append(turns: list[Turn], turn: Turn) -> None:

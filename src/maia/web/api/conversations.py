@@ -79,7 +79,9 @@ async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMess
     sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
     """
     masked = body.privacy == "mask"
-    begun = await desk.workspace.submit(person.user, row, Submission(body.content), body.pair, masked=masked)
+    begun = await desk.workspace.submit(
+        person.user, row, Submission(body.content), body.pair, masked=masked, files=body.attachments
+    )
     return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
 
 

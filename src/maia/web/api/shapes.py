@@ -12,10 +12,11 @@ from maia.web.api.body import Body
 from maia.web.api.cardshapes import CardFields, record_json
 from maia.web.api.foldershapes import FolderBody
 from maia.web.clock import moment
+from maia.workspace.attachments import MOST_FILES
 from maia.workspace.binding import Binding
 from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Change
-from maia.workspace.records import ConversationRow, MessageRow
+from maia.workspace.records import AttachmentRow, ConversationRow, MessageRow
 from maia.workspace.titles import LONGEST_TITLE
 from maia.workspace.turns import LONGEST_MESSAGE
 
@@ -74,8 +75,13 @@ class ChangedConversation(_Named, CardFields):
 
 
 class NewMessage(_Named):
-    content: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_MESSAGE)]
+    """A message; without words where files go with it."""
+
+    content: Annotated[str, StringConstraints(max_length=LONGEST_MESSAGE)]
     privacy: Literal["mask"] | None = None
+    attachments: list[Annotated[str, StringConstraints(max_length=60)]] = Field(
+        default_factory=list[str], max_length=MOST_FILES
+    )
 
 
 class Credentials(Body):
@@ -113,6 +119,25 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "modelBinding": row.model_binding,
         "effort": row.effort,
         "cursor": row.last_seq,
+    }
+
+
+def attachment_json(row: AttachmentRow) -> JsonObject:
+    """A file: `turn` is null while it waits for a message; `path` is where a model wrote it in its workspace."""
+    return {
+        "id": row.id,
+        "conversationId": row.conversation_id,
+        "turn": row.turn,
+        "name": row.name,
+        "kind": row.kind,
+        "mediaType": row.media_type,
+        "size": row.size,
+        "origin": row.origin,
+        "path": row.path,
+        "problem": row.problem or None,
+        "width": row.width,
+        "height": row.height,
+        "createdAt": moment(row.created_at),
     }
 
 

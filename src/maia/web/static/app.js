@@ -41,22 +41,45 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     }
   });
   let sending = false;
+  // On Home the conversation begins with its first message or file; a reload finds those files again.
+  const kept = place === "new" ? sessionStorage.getItem("maia-begun") : null;
   let begun = place === "new" ? null : place;
   const isFree = () => !sending && form.querySelector("#actions")?.dataset.running !== "yes";
-  form.addEventListener("submit", (event) => {
+  let beginning = null;
+  form.begun = () => begun ?? kept;
+  form.resume = (isThere) => (isThere ? (begun ??= kept) : begun || sessionStorage.removeItem("maia-begun"));
+  form.conversation = async () => {
+    if (begun) return begun;
+    beginning ??= made(refusal, form).finally(() => (beginning = null));
+    begun = await beginning;
+    if (begun) sessionStorage.setItem("maia-begun", begun);
+    return begun;
+  };
+  const holds = () => box.value.trim() || form.attached?.count;
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (isFree() && box.value.trim()) send(box.value);
+    if (!isFree() || !holds()) return;
+    sending = true;
+    const all = (await form.attached?.settled()) ?? true;
+    sending = false;
+    if (all && holds()) send(box.value);
   });
-  form.addEventListener("proposed", (event) => isFree() && send(event.detail));
-  const send = async (content, privacy) => {
+  form.addEventListener("proposed", (event) => isFree() && send(event.detail, undefined, null));
+  const send = async (content, privacy, files = form.attached) => {
     sending = true;
     refusal.replaceChildren();
     if (box.value === content) box.value = "";
-    const id = (begun ??= await made(refusal, form));
-    const sent = id && (await ask("POST", `/api/v1/conversations/${id}/messages`, { content, privacy }));
+    const isEarlier = place === "new" && begun !== null; // by a file: what was chosen since then counts
+    const id = await form.conversation();
+    const settled = isEarlier ? await ask("PATCH", `/api/v1/conversations/${id}`, chosenIn(form)) : { ok: Boolean(id) };
+    const attachments = files?.ids() ?? [];
+    const message = { content, privacy, attachments };
+    const sent = id && (settled.ok ? await ask("POST", `/api/v1/conversations/${id}/messages`, message) : settled);
     sending = false;
     if (sent && sent.ok) {
       if (!box.value) sessionStorage.removeItem(draft);
+      sessionStorage.removeItem("maia-begun");
+      files?.sent();
       if (place === "new") location.assign(`/conversations/${id}`);
       else scroll.scrollTop = scroll.scrollHeight;
       return;
@@ -64,7 +87,7 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     if (sent && sent.data.code === "privacy_blocked") {
       sessionStorage.removeItem(draft);
       choose(refusal, sent, {
-        mask: () => send(content, "mask"),
+        mask: () => send(content, "mask", files),
         edit: () => {
           box.value = content;
           sessionStorage.setItem(draft, content);
@@ -77,6 +100,7 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     box.value = box.value ? `${content}\n${box.value}` : content; // what was typed meanwhile stays as well
     sessionStorage.setItem(draft, box.value);
     if (sent) refuse(refusal, sent);
+    if (sent?.status === 409) form.attached?.again();
     if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content);
     box.focus();
   };
@@ -97,10 +121,14 @@ function choose(place, answer, ways) {
 }
 
 /** Begin a conversation with what was chosen beside its first message. */
+/** The fields of a new conversation that Home offers. */
+function chosenIn(form) {
+  return Object.fromEntries([...form.querySelectorAll("select[name]")].map((each) => [each.name, each.value || null]));
+}
+
 async function made(refusal, form) {
-  const chosen = [...form.querySelectorAll("select[name]")].filter((each) => each.value);
-  const fields = Object.fromEntries(chosen.map((each) => [each.name, each.value]));
-  const answer = await ask("POST", "/api/v1/conversations", fields);
+  const fields = Object.entries(chosenIn(form)).filter(([, value]) => value);
+  const answer = await ask("POST", "/api/v1/conversations", Object.fromEntries(fields));
   if (!answer.ok) refuse(refusal, answer);
   return answer.ok ? answer.data.id : null;
 }
