@@ -10,7 +10,7 @@ import pytest
 from maia.i18n.catalogue import Catalogue
 from tests.fakes import fake_llm
 from tests.web.liar import NAMES, liar
-from tests.web.serving import Serving, Visitor, serving
+from tests.web.serving import Serving, Visitor, parsed, serving
 
 SCENARIOS = ("text", "tool2", "frag", "bytes", "truncated", "lying", "overflow", "rate", "busy", "cut", "slow", "big")
 HELLO = "Hello from the fake model."
@@ -155,3 +155,50 @@ def test_a_refusal_names_the_page_where_it_is_mended(visitor: Visitor) -> None:
     refused = visitor.ask("POST", f"/api/v1/conversations/{conversation}/messages", {"content": "Hello"})
     visitor.ask("PATCH", "/api/v1/model/providers/fake", {"enabled": True})
     assert (refused.status_code, refused.json()["settings"]) == (409, "/providers")
+
+
+# Calls outside any conversation (N-01.12) ----------------------------------------------------------------------------
+
+ASK = {"model": "fake-text", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+def test_one_call_is_answered_whole_or_as_it_is_written(visitor: Visitor) -> None:
+    fields = {"system": "Be short.", "maxTokens": 50, "temperature": 0.5, "stopSequences": ["END"], "tools": [1]}
+    whole = visitor.ask("POST", "/api/v1/model/complete", {**ASK, **fields}).json()
+    assert (whole["text"], whole["provider"], whole["stop"], whole["stopReason"]) == (HELLO, "fake", "end", "stop")
+    assert (whole["tokens"]["input"], whole["cost"]["usd"]) == (12, None)
+    streamed = visitor.ask("POST", "/api/v1/model/stream", {**ASK, "provider": "fake"}).text
+    frames = list(parsed(iter([*streamed.splitlines(), ""])))
+    assert "".join(frame.json["text"] for frame in frames[:-1]) == HELLO
+    assert (frames[-1].event, frames[-1].json["stop"]) == ("done", "end")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        pytest.param({"messages": []}, 400, "ValidationError", id="no message"),
+        pytest.param({"messages": ASK["messages"] * 1_001}, 400, "ValidationError", id="too many messages"),
+        pytest.param({"messages": [{"role": "system", "content": "x"}]}, 400, "ValidationError", id="another role"),
+        pytest.param({"temperature": 2.1}, 400, "ValidationError", id="too hot"),
+        pytest.param({"stopSequences": ["x"] * 17}, 400, "ValidationError", id="too many stop sequences"),
+        pytest.param({"maxTokens": 0}, 400, "ValidationError", id="no tokens"),
+        pytest.param({"effort": "deepest"}, 400, "EFFORT_UNSUPPORTED", id="a level that there is not"),
+        pytest.param({"model": "nothing"}, 409, "model_binding_unavailable", id="an unknown model (N-01.11)"),
+        pytest.param({"provider": "nobody"}, 409, "model_binding_unavailable", id="an unknown provider"),
+        pytest.param({"model": "refused-key"}, 502, "auth", id="a provider that refuses"),
+        pytest.param({"model": "a-web-page"}, 502, "not_llm", id="no model server"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_told_why(
+    visitor: Visitor, change: dict[str, Any], status: int, code: str
+) -> None:
+    refused = visitor.ask("POST", "/api/v1/model/complete", {**ASK, **change})
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert ("issues" in refused.json()) is (code == "ValidationError")
+
+
+def test_a_stream_that_breaks_off_ends_with_its_error(visitor: Visitor) -> None:
+    answer = visitor.ask("POST", "/api/v1/model/stream", {**ASK, "model": "hangs-in-the-middle"}).text
+    frames = list(parsed(iter([*answer.splitlines(), ""])))
+    assert [frame.event for frame in frames] == ["", "error"]
+    assert (frames[0].json, frames[1].json["code"]) == ({"text": "So "}, "timeout")

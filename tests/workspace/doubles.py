@@ -30,7 +30,7 @@ from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
 from maia.workspace.catalogue import Pair
 from maia.workspace.fields import Colleagues
-from maia.workspace.supply import Address, KeyLook, Supply, Trial
+from maia.workspace.supply import Address, KeyLook, Reached, Supply, Trial
 from maia.workspace.workspace import Workspace, nobody
 
 
@@ -125,6 +125,9 @@ class PlayedSupply:
 
     async def attempt(self, pair: Pair) -> Trial:
         return Trial(pair.model, 0.0)
+
+    async def reach(self, pair: Pair) -> Reached:
+        raise AssertionError("nobody calls a model outside a conversation", pair)
 
     def known_owners(self) -> Sequence[tuple[str, str]]:
         return ()

@@ -18,7 +18,7 @@ from maia.database.users import Role, User
 from maia.workspace.catalogue import Pair, Tier
 from maia.workspace.problems import Coded, NotAllowed, NotThere
 from maia.workspace.shelf import Refreshed, Shelf
-from maia.workspace.supply import Address, KeyLook, Trial
+from maia.workspace.supply import Address, KeyLook, Reached, Trial
 
 ALPHA = ProviderRow("alpha", "Alpha", "api", "https://alpha.example/v1", "ALPHA_KEY", "ALPHA_KEY")
 
@@ -50,6 +50,9 @@ class World:
         if isinstance(self.offered, Failure):
             raise ModelFailed(self.offered)
         return Trial(f"ready, {pair.model}", 0.1)
+
+    async def reach(self, pair: Pair) -> Reached:
+        raise AssertionError("nobody calls a model outside a conversation", pair)
 
     def known_owners(self) -> Sequence[tuple[str, str]]:
         return [("alpha", "Alpha")]

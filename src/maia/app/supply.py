@@ -22,7 +22,7 @@ from maia.llm.models import ModelInfo
 from maia.runtimes.programs import PROGRAMS, Program, find
 from maia.workspace.catalogue import Pair
 from maia.workspace.composition import PROGRAM_WINDOWS
-from maia.workspace.supply import Address, KeyLook, Trial
+from maia.workspace.supply import Address, KeyLook, Reached, Trial
 
 if TYPE_CHECKING:
     from maia.app.keyground import KeyGround
@@ -78,6 +78,14 @@ class Supplied:
         else:
             text = await self._answer(pair)
         return Trial(text, round(time.monotonic() - began, 1))
+
+    async def reach(self, pair: Pair) -> Reached:
+        from maia.engine.masking import destination_of
+
+        if program_of(pair.provider) is not None:
+            raise MaiaError("provider.no_single_calls", name=pair.provider)
+        bound = await self._models.exact(*pair)
+        return Reached(bound, destination_of(bound, self._models.address_of), priced(self._models))
 
     def known_owners(self) -> Sequence[tuple[str, str]]:
         from maia.llm.providers import PROVIDERS as SERVED

@@ -144,6 +144,8 @@ class ModelRequest:
     max_output_tokens: int | None = None
     effort: Effort | None = None
     answer_only: bool = False
+    temperature: float | None = None
+    stop_sequences: tuple[str, ...] = ()
 
 
 StopReason: TypeAlias = Literal["end", "tool_calls", "length", "refusal", "context_full", "stop_sequence", "unknown"]

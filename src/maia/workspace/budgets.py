@@ -19,7 +19,7 @@ from maia.database.spending import Spent, Sum, add_spent, spent_since, today
 from maia.database.users import User
 from maia.engine.setup import Bound
 from maia.workspace.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
-from maia.workspace.problems import NotAllowed
+from maia.workspace.problems import BudgetStopped, NotAllowed
 from maia.workspace.rights import may
 
 _SETTING = "budget"
@@ -104,6 +104,12 @@ class Budgets:
 
     def let_go(self, purse: Purse) -> None:
         self._purses.discard(purse)
+
+
+def must_be_open(now: Standing, *, is_free: bool) -> None:
+    """Raises `BudgetStopped` at the hard stop, for what costs something."""
+    if now.is_stopped and not is_free:
+        raise BudgetStopped(f"budget.stopped_{now.period}", spent=dollars(now.usd, 2), cap=dollars(now.cap, 2))
 
 
 @dataclass(eq=False, slots=True)

@@ -56,7 +56,7 @@ class Naming:
 
     async def _name(self, conversation_id: str, turn: int, message: str, bench: WorkBench) -> None:
         try:
-            masking = await self._privacy.masking(bench, conversation_id)
+            masking = await self._privacy.masking(bench.say, conversation_id)
             said = await self._background.ask(Errand("titles", SYSTEM, message[:_SHOWN]), bench, masking)
             if said and (title := from_model(said)):
                 await self._keep(conversation_id, turn, title)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection
 
+from maia.core.ports import Say
 from maia.core.types import JsonObject, Submission
 from maia.database import settings
 from maia.database.database import Database
@@ -111,7 +112,7 @@ class Privacy:
         return changed
 
     async def masking(
-        self, bench: WorkBench, conversation_id: str, heard: Callable[[Sent], None] = lambda _sent: None
+        self, say: Say, conversation_id: str | None, heard: Callable[[Sent], None] = lambda _sent: None
     ) -> Masking:
         """The mask of one turn or call, by the policy of now. `heard` is told what is done to each request."""
         policy, _ = await self.policy()
@@ -121,7 +122,7 @@ class Privacy:
             heard(sent)
             note_act(sent)
 
-        return Masking(self._masker(policy), bench.say, refuses=True, record=record)
+        return Masking(self._masker(policy), say, refuses=True, record=record)
 
     async def passed(
         self,
@@ -142,7 +143,7 @@ class Privacy:
 
         Raises `PrivacyBlocked` for one that may not leave as it is, which is noted without its values (R-2.281).
         """
-        masking = await self.masking(bench, conversation_id, heard)
+        masking = await self.masking(bench.say, conversation_id, heard)
         types: tuple[str, ...] = ()
         if masked:
             replaced = await asyncio.to_thread(mask_blocked, submission.text, masking.masker)
@@ -179,7 +180,7 @@ class Privacy:
             lambda c: settings.note_act(c, act, by=user_id, conversation=conversation_id, details=details)
         )
 
-    def _recorder(self, policy: Policy, conversation_id: str) -> Callable[[Sent], None]:
+    def _recorder(self, policy: Policy, conversation_id: str | None) -> Callable[[Sent], None]:
         """Notes each request in which something was masked, where the policy wants that (N-10.17)."""
 
         def record(sent: Sent) -> None:

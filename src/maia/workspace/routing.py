@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from maia.core.costs import dollars
 from maia.core.events import Notice
 from maia.core.types import Submission
 from maia.database.conversations import ConversationRow
@@ -15,13 +14,12 @@ from maia.workspace.background import Background
 from maia.workspace.bench import WorkBench
 from maia.workspace.binding import Routed
 from maia.workspace.budget import Standing
-from maia.workspace.budgets import Budgets, Purse
+from maia.workspace.budgets import Budgets, Purse, must_be_open
 from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.choosing import Chosen, chosen_for
 from maia.workspace.log import Log
 from maia.workspace.naming import Naming
 from maia.workspace.privacy import Privacy
-from maia.workspace.problems import BudgetStopped
 from maia.workspace.shelf import Shelf
 from maia.workspace.triage import by_words, routed
 
@@ -55,15 +53,14 @@ class Routing:
             to = await self._routed(row, known, now, bench, submission.text, masked=masked)
         chosen = chosen_for(row, known, override, to)
         is_free = known.is_local(chosen.pair.provider)
-        if now.is_stopped and not is_free:
-            raise BudgetStopped(f"budget.stopped_{now.period}", spent=dollars(now.usd, 2), cap=dollars(now.cap, 2))
+        must_be_open(now, is_free=is_free)
         warning = None if is_free else self._budgets.warning(now)
         return Way(chosen, Purse(self._budgets, is_free), (warning,) if warning else ())
 
     async def _routed(
         self, row: ConversationRow, known: Catalogue, now: Standing, bench: WorkBench, text: str, *, masked: bool
     ) -> Routed:
-        masking = await self._privacy.masking(bench, row.id)
+        masking = await self._privacy.masking(bench.say, row.id)
         try:
             if not masked:
                 await asyncio.to_thread(masking.screen, text, AUTO)

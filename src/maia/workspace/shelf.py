@@ -22,9 +22,9 @@ from maia.database.users import User
 from maia.workspace.catalogue import TIERS, Catalogue, Pair
 from maia.workspace.choosing import must_be_available
 from maia.workspace.effort import LADDER, level, levels_of, unsupported
-from maia.workspace.problems import Coded, DiscoveryFailed, NotAllowed, NotThere, TrialFailed, Unfit
+from maia.workspace.problems import Coded, DiscoveryFailed, ModelUnavailable, NotAllowed, NotThere, TrialFailed, Unfit
 from maia.workspace.rights import may
-from maia.workspace.supply import Address, KeyLook, Supply, Trial
+from maia.workspace.supply import Address, KeyLook, Reached, Supply, Trial
 
 DEFAULT, AUTO = "model_default", "auto_routing"
 """Names of the settings that hold the default model and the switch of automatic routing."""
@@ -260,6 +260,13 @@ class Shelf:
             raise TrialFailed(_kind_of(error), error.key, **error.values) from error
         await self._set_health(pair.provider, "ready")
         return trial
+
+    async def reach(self, pair: Pair) -> Reached:
+        """A model for one call outside any conversation. Raises `ModelUnavailable`."""
+        try:
+            return await self._supply.reach(pair)
+        except MaiaError as error:
+            raise ModelUnavailable("model_binding_unavailable", error.key, **error.values) from error
 
     # Inside
 

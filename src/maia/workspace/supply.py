@@ -9,6 +9,9 @@ from typing import Literal, Protocol, TypeAlias
 from maia.core.events import Notice
 from maia.core.secret import Secret
 from maia.database.providers import ModelRow, ProviderRow
+from maia.engine.setup import Bound
+from maia.engine.turn import Price
+from maia.privacy.destination import Destination
 from maia.workspace.catalogue import Pair
 
 
@@ -44,6 +47,15 @@ class Address:
     key: Secret | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One model for one call: the way to it, where that leads, and what it costs."""
+
+    bound: Bound
+    destination: Destination
+    price: Price
+
+
 class Supply(Protocol):
     """The world outside the database: servers, programs, keys."""
 
@@ -57,6 +69,10 @@ class Supply(Protocol):
 
     async def attempt(self, pair: Pair) -> Trial:
         """One short call. Raises `MaiaError` with what went wrong."""
+        ...
+
+    async def reach(self, pair: Pair) -> Reached:
+        """A model outside any conversation. Raises `MaiaError` for one that is not there, and for programs."""
         ...
 
     def known_owners(self) -> Sequence[tuple[str, str]]:

@@ -32,6 +32,7 @@ from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
+from maia.workspace.completion import Completion
 from maia.workspace.defaults import DefaultFolders
 from maia.workspace.entering import Entering
 from maia.workspace.feed import Feeds
@@ -103,6 +104,7 @@ class Workspace:
         self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
+        self.completion = Completion(self.models, self.budgets, self.privacy)
         self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
         self.preferences = Preferences(self._database)
         self.memories = Memories(self._database, self.privacy)

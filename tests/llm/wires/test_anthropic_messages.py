@@ -252,6 +252,12 @@ def test_the_whole_body_of_a_request() -> None:
     }
 
 
+def test_a_temperature_and_stop_sequences_are_sent_where_somebody_wants_them() -> None:
+    asked = replace(request(user("hi")), temperature=0.0, stop_sequences=("END",))
+    body = messages_body(asked, ANTHROPIC, Quirks())
+    assert (body["temperature"], body["stop_sequences"]) == (0.0, ["END"])
+
+
 def plain(body: JsonObject) -> list[JsonObject]:
     return body["messages"]
 

@@ -326,6 +326,11 @@ def test_the_whole_body_of_a_request() -> None:
     }
 
 
+def test_a_temperature_and_stop_sequences_are_sent_where_somebody_wants_them() -> None:
+    body = body_of(ModelRequest("m", (), (user("hi"),), temperature=0.0, stop_sequences=("END",)))
+    assert (body["temperature"], body["stop"]) == (0.0, ["END"])
+
+
 HISTORIES: list[tuple[str, tuple[Message, ...], list[JsonObject]]] = [
     (
         "user messages in a row are one",

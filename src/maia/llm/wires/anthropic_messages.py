@@ -73,6 +73,10 @@ def messages_body(request: ModelRequest, target: WireTarget, quirks: Quirks) -> 
         body["tools"] = _marked(tools) if marked else tools
         if request.answer_only:
             body["tool_choice"] = {"type": "none"}  # a history with calls needs its tools
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.stop_sequences:
+        body["stop_sequences"] = list(request.stop_sequences)
     if system := [{"type": "text", "text": section.text} for section in request.system if section.text.strip()]:
         body["system"] = _marked(system) if marked else system
     body["messages"] = _messages(turns, request, marked)

@@ -68,6 +68,10 @@ def chat_body(request: ModelRequest, target: WireTarget, quirks: Quirks) -> Json
         body[quirks.max_tokens_field or target.options.max_tokens_field or _max_tokens_field(target)] = limit
     if quirks.effort:
         body |= effort_fields(request, target, limit)
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.stop_sequences:
+        body["stop"] = list(request.stop_sequences)
     if request.tools and not request.answer_only:  # small models call even under `tool_choice: none`
         body["tools"] = [_tool(tool) for tool in request.tools]
     body["messages"] = chat_messages(request, target, quirks.call_ids)

@@ -227,6 +227,10 @@ def _settings(request: ModelRequest, target: WireTarget) -> ModelSettings:
     settings: JsonObject = {"timeout": target.idle_timeout, "max_retries": 0}
     if limit := request.max_output_tokens or target.max_output_tokens:
         settings["max_tokens"] = limit
+    if request.temperature is not None:
+        settings["temperature"] = request.temperature
+    if request.stop_sequences:
+        settings["stop_sequences"] = list(request.stop_sequences)
     if request.effort is not None and target.options.effort != "none":
         settings["thinking"] = _THINKING[request.effort]
     if target.headers:
