@@ -94,7 +94,9 @@ def test_a_model_on_a_server_answers_with_its_history_each_time(data: Path) -> N
             assert meta["model"] == "fake-model"
             said = [(m["role"], m["content"]) for m in model.chats()[-1]["messages"] if m["role"] != "system"]
             assert [role for role, _ in said] == ["user", "assistant", "user"]
-            assert (said[0][1], said[2][1]) == ("one", "two")
+            assert said[0][1] == "one", "what was said before is sent as it was stored"
+            time, _, asked = said[2][1].partition("\n\n")
+            assert (time.startswith("Current date and time: "), asked) == (True, "two")
             read = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()
             assert (read["modelId"], read["modelBinding"]) == ("fake-model", "pinned")
 
