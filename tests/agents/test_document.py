@@ -44,6 +44,7 @@ folders:
 memory: no
 trace: oui
 asks_nothing: true
+group: Team
 color: blue
 ---
 A note for readers.
@@ -83,6 +84,7 @@ A list.
         has_memory=False,
         keeps_trace=True,
         asks_nothing=True,
+        group="team",
         level="home",
         shown=ORIGIN.shown,
     )

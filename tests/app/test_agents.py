@@ -160,10 +160,10 @@ def test_an_agent_is_told_its_sections_and_its_pace() -> None:
 
 def test_only_the_named_tools_are_there_in_their_usual_order() -> None:
     tools = {tool.spec.name: tool for tool in built_in_tools()}
-    kept, notices = tools_for(replace(AGENT, tools=("grep", "Read", "Nope")), tools)
+    kept, notices = tools_for(("grep", "read_file", "memory_search", "Nope"), "its file", tools)
     assert (list(kept), [notice.values["names"] for notice in notices]) == (["Read", "Grep"], ["Nope"])
-    assert tools_for(replace(AGENT, tools=()), tools)[0] == {}
-    assert list(tools_for(AGENT, tools)[0]) == list(tools)
+    assert tools_for((), "", tools)[0] == {}
+    assert list(tools_for(None, "", tools)[0]) == list(tools)
 
 
 def test_folders_of_an_agent_are_as_those_of_an_option(base: Path) -> None:

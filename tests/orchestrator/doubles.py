@@ -249,6 +249,7 @@ class FakeAgents:
             "memory": True,
             "trace": False,
             "asks_nothing": False,
+            "group": "main",
             "instructions": "",
             "missions": "",
             "output": "",

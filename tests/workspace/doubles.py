@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,10 @@ from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
 from maia.workspace.catalogue import Pair
-from maia.workspace.fields import Colleagues
+from maia.workspace.colleagues import Colleagues, Role, nobody
+from maia.workspace.folders import Room
 from maia.workspace.supply import Address, KeyLook, Reached, Supply, Trial
-from maia.workspace.workspace import Workspace, nobody
+from maia.workspace.workspace import Workspace
 
 
 class PlayedWire:
@@ -156,10 +156,18 @@ async def workspace_on(
     destination: Destination = HERE,
     *,
     bench: Callable[[Path], WorkBench] | None = None,
+    roles: list[Role] | None = None,
     colleagues: Colleagues = nobody,
     supply: Supply | None = None,
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
+    seen = [] if roles is None else roles
+
+    def opened(room: Room, _lang: str, role: Role) -> WorkBench:
+        seen.append(role)
+        launch = Path(room.roots[0].real)
+        return bench(launch) if bench else bench_of(models, launch, destination)
+
     home, workspaces = folder / "home", folder / "workspaces"
     instance = Instance(home, home / ".maia", folder / "data", workspaces)
     made = await asyncio.to_thread(
@@ -167,7 +175,7 @@ async def workspace_on(
         database_url(url, folder),
         Location(folder / "data", workspaces),
         lambda: Safety(instance),
-        lambda room, _lang: (bench or partial(bench_of, models, destination=destination))(Path(room.roots[0].real)),
+        opened,
         supply or PlayedSupply(models),
         colleagues=colleagues,
     )

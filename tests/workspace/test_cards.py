@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from maia.core.agent import AgentDefinition
 from maia.core.events import TurnEnded
 from maia.core.types import Submission
 from maia.database import history, users
@@ -14,19 +15,20 @@ from maia.database.search import words_of
 from maia.workspace import board
 from maia.workspace.cards import excerpt_of
 from maia.workspace.changing import Asked
-from maia.workspace.fields import Colleague, checked_due
+from maia.workspace.colleagues import Colleague
+from maia.workspace.fields import checked_due
 from maia.workspace.problems import NotThere, NotYours, Unusable
 from maia.workspace.records import ConversationRow, User
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 
-IRIS, BASILE = Colleague("iris", "Iris"), Colleague("basile", "Basile")
+IRIS, BASILE = (Colleague(AgentDefinition(name.lower(), name, "", "")) for name in ("Iris", "Basile"))
 
 
 @asynccontextmanager
 async def opened(url: str, folder: Path) -> AsyncGenerator[tuple[Workspace, User]]:
     models = PlayedModels(PlayedWire(["Été à Zürich."]))
-    async with workspace_on(url, folder, models, colleagues=lambda: (IRIS, BASILE)) as (workspace, user):
+    async with workspace_on(url, folder, models, colleagues=lambda _folder: (IRIS, BASILE)) as (workspace, user):
         await workspace.planning.begin(["To do", "Doing", "Done"])
         yield workspace, user
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, get_args
 from maia.agents.header import Field, Fields, Header, Invalid, Items, Scalar, read_header
 from maia.agents.names import near, nickname_fault
 from maia.agents.sections import read_sections
-from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentLevel, AgentRules
+from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentGroup, AgentLevel, AgentRules
 from maia.core.types import Effort
 
 MAX_BYTES: Final = 256_000
@@ -184,6 +184,14 @@ def _list(field: Field) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def _group(field: Field) -> AgentGroup:
+    word = _text(field).lower()
+    for group in get_args(AgentGroup):
+        if word == group:
+            return group
+    raise Invalid("agents.bad.group", field.value.line, given=word, known=", ".join(get_args(AgentGroup)))
+
+
 _TOOL: Final = re.compile(r"[^\W\d][\w.-]*\*?")
 
 
@@ -239,5 +247,6 @@ FIELDS: Final[Mapping[str, Known]] = {
     "folders": Known("folders", _list),
     "memory": Known("has_memory", _switch),
     "asks_nothing": Known("asks_nothing", _switch),
+    "group": Known("group", _group),
 }
 """Every field that means something. Others are kept as they are: they belong to other programs."""

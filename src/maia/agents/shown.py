@@ -31,6 +31,7 @@ def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
         "memory": agent.has_memory,
         "trace": agent.keeps_trace,
         "asks_nothing": agent.asks_nothing,
+        "group": agent.group,
         "instructions": masked(agent.instructions),
         "missions": masked(agent.missions),
         "output": masked(agent.output),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -78,17 +78,28 @@ def rules_of(agent: AgentDefinition, runner: str) -> tuple[tuple[Rule, ...], tup
     """The rules that the definition adds, and what was wrong with them.
 
     A program works with tools of its own: those of ours that the definition leaves out are denied to it.
-    `asks_nothing` is a rule that trusts the program as a whole, and counts only in the person's own definitions.
     """
+    left_out: list[str] = []
+    if runner != OWN_RUNNER and agent.tools is not None:
+        kept = {canonical_tool(name) for name in agent.tools}
+        left_out = [name for name in _HELD if name not in kept]
+    return written_rules(agent, runner, left_out)
+
+
+def written_rules(
+    agent: AgentDefinition, runner: str | None = None, left_out: Sequence[str] = ()
+) -> tuple[tuple[Rule, ...], tuple[Notice, ...]]:
+    """The rules that stand in the definition, those tools denied, and what was wrong with them.
+
+    `asks_nothing` is a rule that trusts the definition's program as a whole, and counts only in the person's own ones.
+    """
+    runner = agent.runner if runner is None else runner
     source = RuleSource(agent.shown)
     written = [
-        *((text, Verdict.DENY) for text in agent.rules.deny),
+        *((text, Verdict.DENY) for text in (*agent.rules.deny, *left_out)),
         *((text, Verdict.ASK) for text in agent.rules.ask),
         *((text, Verdict.ALLOW) for text in agent.rules.allow),
     ]
-    if runner != OWN_RUNNER and agent.tools is not None:
-        kept = {canonical_tool(name) for name in agent.tools}
-        written += [(name, Verdict.DENY) for name in _HELD if name not in kept]
     if runner != OWN_RUNNER and agent.asks_nothing and agent.level == "home":
         written.append((f"Agent({runner})", Verdict.ALLOW))
     read = [parse_rule(text, verdict, source) for text, verdict in written]
@@ -100,13 +111,31 @@ def _told(problem: RuleProblem, agent: AgentDefinition) -> Notice:
     return Notice("warn", "agents.bad_rule", {"file": agent.shown, "rule": str(problem.values.get("rule", ""))})
 
 
-def tools_for(agent: AgentDefinition, tools: Mapping[str, AnyTool]) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
-    """The tools that the agent may have, in their usual order, and a warning for names that are none."""
-    if agent.tools is None:
+_OTHER_NAMES: Final[Mapping[str, str]] = {
+    "read_file": "Read",
+    "write_file": "Write",
+    "edit_file": "Edit",
+    "run_command": "Bash",
+    "web_fetch": "WebFetch",
+}
+_OF_MEMORY: Final = ("memory_search", "memory_expand")
+"""Named in many lists; whoever has a memory has them anyway (N-05.08)."""
+
+
+def tools_for(
+    names: Sequence[str] | None, shown: str, tools: Mapping[str, AnyTool]
+) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
+    """The tools of these names, in their usual order, and a warning for names that are none; all for None.
+
+    `shown` is the file that names them. A tool is also found by a name that other programs give it.
+    """
+    if names is None:
         return dict(tools), ()
+    known = [name for name in names if name.casefold() not in _OF_MEMORY]
+    meant = {name: _OTHER_NAMES.get(name.casefold(), name) for name in known}
     by_name = {name.casefold(): name for name in tools}
-    wanted = {by_name.get(name.casefold(), "") for name in agent.tools}
-    unknown = [name for name in agent.tools if name.casefold() not in by_name]
-    values = {"file": agent.shown, "n": len(unknown), "names": ", ".join(unknown)}
+    wanted = {by_name.get(name.casefold(), "") for name in meant.values()}
+    unknown = [name for name, ours in meant.items() if ours.casefold() not in by_name]
+    values = {"file": shown, "n": len(unknown), "names": ", ".join(unknown)}
     notices = (Notice("warn", "agents.no_such_tool", values),) if unknown else ()
     return {name: tool for name, tool in tools.items() if name in wanted}, notices

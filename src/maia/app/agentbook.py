@@ -17,7 +17,7 @@ from maia.core.types import JsonObject
 from maia.orchestrator.ports import AgentList, Prompt
 
 
-class FolderAgents:
+class ClientsAgents:
     """Port `AgentBook` on the ground of this front. A model asks: what only a person may write is refused."""
 
     def __init__(self, ground: Ground) -> None:

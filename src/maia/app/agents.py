@@ -84,6 +84,7 @@ def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, l
         add_dirs=add_dirs,
         memory=_memory(ground, agent, launch) if agent.has_memory and runner == OWN_RUNNER else None,
         acting=acting,
+        offered=agent.tools,
     )
 
 
@@ -122,7 +123,7 @@ def _told(agent: AgentDefinition, runner: str) -> Iterator[Notice]:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderAgents:
+class PersonsAgents:
     """The engine's `AgentDesk` port over the files of a launch folder and of home."""
 
     ground: Ground

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -28,6 +28,7 @@ from maia.core.types import Reason, Section
 from maia.engine.context import Door, Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
 from maia.engine.setup import AgentDesk, BangOutcome, Bound, CallContext, Config, Setup
+from maia.engine.toolset import ALL, Toolset
 from maia.engine.views import Trust
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox.fetch import WebFetcher
@@ -41,6 +42,7 @@ from maia.tools.readlog import SessionReads
 from maia.tools.toolbox import built_in_tools
 
 if TYPE_CHECKING:
+    from maia.app.paying import Purses
     from maia.app.runtimes import ProgramModels, Yard
     from maia.engine.masking import AddressOf, Masking
     from maia.workspace.bench import WorkBench
@@ -113,18 +115,25 @@ def _screen(masking: Masking, address_of: AddressOf) -> Callable[[Bound, str], N
 
 def _agents(ground: Ground) -> AgentDesk:
     """The agents of the folder and of home, for a person who asks for them."""
-    from maia.app.agents import FolderAgents
+    from maia.app.agents import PersonsAgents
 
-    return FolderAgents(ground)
+    return PersonsAgents(ground)
 
 
-def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
-    """The tools, rules and words of one conversation of the workspace; its models are those of the server."""
+def work_bench(
+    ground: Ground, models: EndpointModels, purses: Purses, tell: Callable[[str, Sequence[Notice]], None]
+) -> WorkBench:
+    """The tools, rules and words of one conversation of the workspace; its models are those of the server.
+
+    `tell` hears what of an agent's file cannot be followed, `purses` pay where the agent has a key of its own.
+    """
     from maia.app.supply import opener, priced
     from maia.engine.masking import destination_of
     from maia.workspace.bench import WorkBench
 
     builder = _Builder(ground, Sessions(ground.folders.sessions), door="workspace")
+    acting = ground.acting
+    tell(acting.agent.shown if acting else "", (*(acting.notices if acting else ()), *builder.tool_notices))
     return WorkBench(
         launch=ground.folders.launch,
         say=ground.say,
@@ -134,7 +143,7 @@ def work_bench(ground: Ground, models: EndpointModels) -> WorkBench:
         configure=builder.configure,
         seen=builder.seen,
         destination=lambda bound: destination_of(bound, models.address_of),
-        open=opener(models, yard_of(ground)),
+        open=opener(models, yard_of(ground), acting.key if acting else None, purses),
     )
 
 
@@ -236,7 +245,7 @@ class _Builder:
         self._notify: Callable[[Notice], None] = lambda _notice: None
         self._memory = ground.memory(lambda notice: self._notify(notice)) if ground.memory else None
         self._acting = ground.acting
-        own, self._tool_notices = self._own_tools()
+        own, self.tool_notices = self._own_tools()
         tools = {**own, **{tool.spec.name: tool for tool in self._memory_tools()}}
         self._tools = masking.tools(tools) if masking else tools
         self._rules = ground.rules
@@ -266,13 +275,14 @@ class _Builder:
                 *start.notices,
                 *self._rules.notices(),
                 *(acting.notices if acting else ()),
-                *self._tool_notices,
+                *self.tool_notices,
             ),
             rules=self._rules.shown(),
             max_iterations=steps_of(acting.agent, limit) if acting else limit,
             max_output_tokens=self.settings.max_output_tokens,
             effort=(acting and acting.agent.effort) or self.settings.effort,
             concludes=acting is not None and ground.options.prompt is not None,
+            toolset=ALL if ground.offered is None else Toolset(frozenset((*self._tools, *ground.offered))),
         )
 
     def hands(self, config: Config, context: CallContext) -> Hands:
@@ -351,7 +361,8 @@ class _Builder:
 
     def _own_tools(self) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
         tools = {tool.spec.name: tool for tool in built_in_tools()}
-        return tools_for(self._acting.agent, tools) if self._acting else (tools, ())
+        shown = self._acting.agent.shown if self._acting else ""
+        return tools_for(self._ground.offered, shown, tools)
 
     def _memory_tools(self) -> tuple[AnyTool, ...]:
         if self._memory is None:

@@ -25,7 +25,7 @@ class Ground:
 
     `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
     `acting` is the agent as which the session acts, None for maia itself. `hidden` are places that its commands may not
-    see, beside those that no command sees.
+    see, beside those that no command sees. `offered` are the names of the only tools that there are, None for all.
     """
 
     options: Options
@@ -37,6 +37,7 @@ class Ground:
     memory: OpenMemory | None = None
     acting: Acting | None = None
     hidden: tuple[Path, ...] = ()
+    offered: tuple[str, ...] | None = None
 
 
 def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:

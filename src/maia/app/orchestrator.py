@@ -196,7 +196,7 @@ class Front:
     def desk(self) -> Desk:
         """The desk. Raises `MaiaError` where the folder or the settings cannot be used."""
         if self._desk is None:
-            from maia.app.agentbook import FolderAgents
+            from maia.app.agentbook import ClientsAgents
             from maia.app.build import lay_ground
             from maia.app.defects import reported
             from maia.app.runs import open_runs
@@ -209,7 +209,7 @@ class Front:
             self._desk = Desk(
                 say=ground.say,
                 runs=self._runs,
-                agents=FolderAgents(ground),
+                agents=ClientsAgents(ground),
                 memory=self._memory_of(ground),
                 aside=self._go_on,
                 defect=reported,

@@ -6,13 +6,15 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from maia.app.build import lay_ground, work_bench
+from maia.app.colleagues import KnownAgents, seated
 from maia.app.ground import Ground
+from maia.app.paying import Purses
 from maia.app.rules import FolderRules, saved_outputs
 from maia.core.types import Rule, RuleSource, Verdict
 from maia.folders.fence import Fence
@@ -31,10 +33,21 @@ if TYPE_CHECKING:
     from maia.core.events import Notice
     from maia.i18n.catalogue import Catalogue
     from maia.workspace.bench import WorkBench
+    from maia.workspace.colleagues import Role
     from maia.workspace.folders import Room
 
 LOOKING: Final = ("Read", "Glob", "Grep")
 """Tools that only look: in the conversation's folders they need no click (R-2.198, N-08.02); denials win over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benches:
+    """What all conversations of a server share."""
+
+    models: EndpointModels
+    purses: Purses
+    agents: KnownAgents
+    say: Catalogue
 
 
 class Rooms:
@@ -58,18 +71,19 @@ class Rooms:
         data, workspaces = self.location.data, self.location.workspaces
         return Safety(find_instance(self._env, self._home, data, workspaces, self._database, self._foreign))
 
-    def bench(self, room: Room, lang: str, options: Options, models: EndpointModels, say: Catalogue) -> WorkBench:
-        """The parts of a conversation in its folders. Blocks. Raises `MaiaError`."""
+    def bench(self, room: Room, lang: str, role: Role, options: Options, benches: Benches) -> WorkBench:
+        """The parts of a conversation in its folders, acting in that role. Blocks. Raises `MaiaError`."""
         reals = [root.real for root in room.roots]
         launch = reals[0] if reals else self._nowhere
         asked = replace(options, lang=lang, add_dirs=tuple(reals[1:]))
-        ground = lay_ground(asked, {**self._env, "MAIA_CWD": launch}, say)
-        return work_bench(self._fenced(ground, room, reals), models)
+        ground = seated(lay_ground(asked, {**self._env, "MAIA_CWD": launch}, benches.say), role)
+        return work_bench(self._fenced(ground, room, reals), benches.models, benches.purses, benches.agents.tell)
 
     def _fenced(self, ground: Ground, room: Room, reals: list[str]) -> Ground:
         fence = Fence(self.look, reals, room.mine, (saved_outputs(ground.folders),))
+        own = ground.acting.rules if ground.acting else ()
         rules = FolderRules(
-            ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, _looking(reals), fence
+            ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, (*_looking(reals), *own), fence
         )
         hidden = tuple(Path(place.path) for place in self.look().places if place.kind != "sensitive")
         return replace(ground, rules=rules, hidden=hidden, memory=None)  # here everybody has a memory of their own

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from maia.web.hosts import Hosts
     from maia.workspace.bench import WorkBench
-    from maia.workspace.fields import Colleague
+    from maia.workspace.colleagues import Role
     from maia.workspace.folders import Room
     from maia.workspace.workspace import Workspace
 
@@ -77,10 +77,12 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
     from maia.app.backup import resume_restore
+    from maia.app.colleagues import KnownAgents
     from maia.app.keyground import KeyGround
     from maia.app.masking import masker_of
     from maia.app.nicknames import own_model
-    from maia.app.rooms import Rooms
+    from maia.app.paying import Purses
+    from maia.app.rooms import Benches, Rooms
     from maia.app.runtimes import Yard
     from maia.app.supply import Supplied
     from maia.credentials.vault import open_vault
@@ -104,14 +106,18 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     steps = options.max_iterations or settings.get("MaxIterations") or CHAT_STEPS
     asked = replace(options, model=None, max_iterations=steps, allow=(*options.allow, *GREEN))
 
-    def bench(room: Room, lang: str) -> WorkBench:
-        return rooms.bench(room, lang, asked, models, say)
+    purses = Purses(lambda: settings, env, say, remembered)
+    agents = KnownAgents(env, home, settings.nicknames, say)
+    shared = Benches(models, purses, agents, say)
+
+    def bench(room: Room, lang: str, role: Role) -> WorkBench:
+        return rooms.bench(room, lang, role, asked, shared)
 
     word = own_model(settings.nicknames, options.model) if options.model else None
     usual = own_model(settings.nicknames, settings.model or "")
     keys = KeyGround(options, env, say, home, open_vault(home / ".maia" / "keys", env))
     yard = Yard(folders, (), settings.sandbox, env)
-    supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual))
+    supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual), purses=purses)
     return Workspace(
         url,
         rooms.location,
@@ -120,19 +126,9 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
         supply,
         word,
         masker_of,
-        colleagues=lambda: _colleagues(env),
+        colleagues=agents,
         trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
     )
-
-
-def _colleagues(env: Mapping[str, str]) -> list[Colleague]:
-    """The person's own agents, in the order of what people call them."""
-    from maia.app.agents import agent_shelf
-    from maia.workspace.fields import Colleague
-
-    known = agent_shelf(find_folders({**env, "MAIA_CWD": str(find_folders(env).home)})).read().found
-    found = [Colleague(each.name, each.nickname, each.description) for each in known]
-    return sorted(found, key=lambda each: each.nickname.casefold())
 
 
 # The server ----------------------------------------------------------------------------------------------------------

@@ -25,8 +25,10 @@ from maia.workspace.composition import PROGRAM_WINDOWS
 from maia.workspace.supply import Address, KeyLook, Reached, Trial
 
 if TYPE_CHECKING:
+    from maia.app.agentkeys import AgentKey
     from maia.app.keyground import KeyGround
     from maia.app.models import EndpointModels
+    from maia.app.paying import Purses
     from maia.app.runtimes import Yard
     from maia.credentials.vote import Resolution
 
@@ -40,13 +42,21 @@ class Supplied:
     """`workspace.supply.Supply`. `models` are those of the server; `offers_offline` puts the built-in model in."""
 
     def __init__(
-        self, models: EndpointModels, yard: Yard, keys: Callable[[], KeyGround], usual: str, *, offers_offline: bool
+        self,
+        models: EndpointModels,
+        yard: Yard,
+        keys: Callable[[], KeyGround],
+        usual: str,
+        *,
+        offers_offline: bool,
+        purses: Purses,
     ) -> None:
         self._models = models
         self._yard = yard
         self._keys = keys
         self._usual = usual
         self._offers_offline = offers_offline
+        self._purses = purses
         self._endpoints: dict[str, Endpoint] = {}
         self._added: dict[str, ProviderRow] = {}
 
@@ -131,6 +141,7 @@ class Supplied:
 
     async def close(self) -> None:
         await self._models.close()
+        await self._purses.close()
 
     # Inside
 
@@ -190,17 +201,23 @@ class Supplied:
         return vote.key is not None and vote.error is None and vote.provider in BY_NAME
 
 
-def opener(models: EndpointModels, yard: Yard) -> Callable[[Pair], Awaitable[Bound]]:
-    """How the turns of one conversation reach a model; programs work in the conversation's folder."""
+def opener(
+    models: EndpointModels, yard: Yard, key: AgentKey | None, purses: Purses
+) -> Callable[[Pair], Awaitable[Bound]]:
+    """How the turns of one conversation reach a model; programs work in the conversation's folder.
+
+    `key` is the agent's own: it pays at its own provider and in a program that takes it, and goes nowhere else.
+    """
 
     async def opened(pair: Pair) -> Bound:
         program = program_of(pair.provider)
         if program is None:
-            return await models.exact(pair.provider, pair.model)
+            paid = await purses.bound(key, *pair) if key else None
+            return paid or await models.exact(pair.provider, pair.model)
         from maia.app.runtimes import program_models
 
         own = None if pair.model == OWN_MODEL else pair.model
-        return await program_models(program.name, own, yard).bind(pair.model, "resumed")
+        return await program_models(program.name, own, yard, key).bind(pair.model, "resumed")
 
     return opened
 
@@ -247,6 +264,7 @@ def _model(info: ModelInfo, endpoint: Endpoint) -> ModelRow:
         effort_source="unknown" if info.efforts is None else "catalogue",
         price=_price(info, endpoint),
         enabled=info.usable,
+        no_tools=info.tools is False,
     )
 
 

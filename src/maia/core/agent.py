@@ -14,6 +14,10 @@ AgentLevel: TypeAlias = Literal["project", "home"]
 """Where the definition lies: `.maia/agents` of the launch folder, which wins, or of the home folder."""
 
 
+AgentGroup: TypeAlias = Literal["main", "team", "specialist"]
+"""Main and team are colleagues that people talk to; specialists are there for other agents only (N-05.01)."""
+
+
 @dataclass(frozen=True, slots=True)
 class RealModel:
     """What a nickname of the model table stands for: `model` as the runner knows it, empty for its usual one."""
@@ -38,7 +42,7 @@ class AgentDefinition:
     `model` is a nickname of the model table, an exact id or a part of one; empty for the usual one. `key` names the
     environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
     for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
-    switch off its permission checks (C6.06). `shown` names the file for people.
+    switch off its permission checks (C6.06). `group` is where the workspace lists it, `shown` the file for people.
     """
 
     name: str
@@ -58,5 +62,6 @@ class AgentDefinition:
     has_memory: bool = True
     keeps_trace: bool = False
     asks_nothing: bool = False
+    group: AgentGroup = "main"
     level: AgentLevel = "home"
     shown: str = ""

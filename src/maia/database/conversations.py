@@ -44,6 +44,7 @@ class ConversationRow:
     last_turn: int
     created_at: int
     updated_at: int
+    home_of: str | None = None
 
 
 _C = CONVERSATIONS.c
@@ -69,6 +70,7 @@ _COLUMNS = (
     _C.last_turn,
     _C.created_at,
     _C.updated_at,
+    _C.home_of,
 )
 
 

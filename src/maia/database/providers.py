@@ -45,7 +45,8 @@ class ModelRow:
     """One model of a provider. None is unknown; `efforts` empty: it has no such control.
 
     `is_gone`: the last refresh did not offer it (N-01.09); `off_by_person`: a person switched it off, so that it stays
-    off when it is offered again. `price` holds `input` and `output` in US dollars a million tokens.
+    off when it is offered again. With `no_tools` it is offered no tools (N-01.15). `price` holds `input` and `output`
+    in US dollars a million tokens.
     """
 
     provider_id: str
@@ -63,6 +64,7 @@ class ModelRow:
     is_gone: bool = False
     off_by_person: bool = False
     position: int = 0
+    no_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ _MODEL = (
     _M.is_gone,
     _M.off_by_person,
     _M.position,
+    _M.no_tools,
 )
 
 

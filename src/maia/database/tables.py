@@ -225,6 +225,7 @@ CONVERSATIONS = Table(
     words("due_on", required=False),  # a day, 2026-12-04
     flag("is_pinned"),
     words("agent", required=False),
+    words("home_of", required=False),  # the colleague of whom it is the home thread
     to("conversations", "parent_id", required=False, on_delete="SET NULL"),
     words("provider_id", required=False),
     words("model_id", required=False),
@@ -243,6 +244,7 @@ CONVERSATIONS = Table(
     moment("updated_at"),
     moment("deleted_at", required=False),
     Index("ix_conversations_of_owner", "owner_id", "updated_at"),
+    Index("ix_conversations_home_of", "owner_id", "home_of", unique=True),
     Index(None, "project_id"),
     Index(None, "stage_id", "rank"),
     Index(None, "parent_id"),

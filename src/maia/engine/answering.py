@@ -107,6 +107,7 @@ class Answering:
                 emit=self.emit,
                 slots=asyncio.Semaphore(MAX_AT_ONCE),
                 budget=CallBudget(self.config.max_tool_calls),
+                toolset=self.config.toolset,
             ),
             approvals=self.approvals,
             steps=StepLimit(self.config.max_iterations),
@@ -115,6 +116,7 @@ class Answering:
             measure=self.measure,
             cut=self.cut,
             concludes=self.config.concludes,
+            takes_tools=self.config.takes_tools,
         )
 
     def _outside_ports(self, runtime: Runtime, task: ProgramTask) -> OutsidePorts:
@@ -128,6 +130,7 @@ class Answering:
             emit=self.emit,
             steps=StepLimit(self.config.max_iterations),
             budget=CallBudget(self.config.max_tool_calls),
+            toolset=self.config.toolset,
         )
 
     def _task(self, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:
@@ -140,7 +143,7 @@ class Answering:
             history=history,
             instructions="\n\n".join(told),
             model="" if self.bound.model == OWN_MODEL else self.bound.model,
-            may_write=trust.verdict is Verdict.ALLOW,
+            may_write=trust.verdict is Verdict.ALLOW and self.config.toolset.may_write,
             preface=self.preface,
             max_steps=self.config.max_iterations if self.config.is_final else None,
         )

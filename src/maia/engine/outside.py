@@ -45,6 +45,7 @@ from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
 from maia.engine.schedule import HandsFor
+from maia.engine.toolset import ALL, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
 _KEPT_CHARS = 30_000
@@ -63,6 +64,7 @@ class OutsidePorts:
     emit: Emit
     steps: StepLimit
     budget: CallBudget
+    toolset: Toolset = ALL
 
 
 async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid) -> TurnEnded:
@@ -166,6 +168,10 @@ class _Desk:
     async def permit(self, call: ProgramCall) -> Permit:
         self._announce(call)
         call_id = call.call.call_id
+        if self._p.toolset.withholds(call.call.name):
+            words = self._not_offered(call)
+            self._finish(call_id, "refused", words, ())
+            return Permit(False, words)
         if self._going_on is not None:
             await asyncio.wait({self._going_on})
         if not self._p.budget.take():
@@ -191,14 +197,18 @@ class _Desk:
             return
         is_asked = call.call.call_id in self._rows
         self._announce(call)
-        decision = self._p.gate.judge.decide(call.needs)
-        if decision.verdict is Verdict.DENY and self._bound is None:
+        is_denied = self._p.gate.judge.decide(call.needs).verdict is Verdict.DENY
+        if (is_denied or self._p.toolset.withholds(call.call.name)) and self._bound is None:
             values = {"program": self._p.runtime.name, "tool": call.call.name, "call": call.preview}
             self._p.emit(Notice("fail", "runtime.denied_call", values))
             self._stop(ProgramEnd("failed", failure=Failure("rejected", self._p.runtime.name, code="denied_call")))
         if not is_asked and not self._p.budget.take():
             self._stop(ProgramEnd("tool_budget"))
         self._start(call.call.call_id)
+
+    def _not_offered(self, call: ProgramCall) -> str:
+        known = ", ".join(sorted(self._p.toolset.names or ()))
+        return self._p.gate.say("turn.not_offered", tool=call.call.name, known=known or "–")
 
     def _stop(self, end: ProgramEnd) -> None:
         """End the turn so; the first reason counts."""

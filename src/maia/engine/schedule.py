@@ -15,6 +15,7 @@ from maia.core.tool import AnyTool
 from maia.core.types import ToolCallPart, ToolResult, ToolStatus
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget
+from maia.engine.toolset import ALL, Toolset
 
 MAX_AT_ONCE = 8
 _KEPT_OUTPUT_CHARS = 30_000
@@ -34,6 +35,7 @@ class Scheduler:
     emit: Callable[[Event], None]
     slots: asyncio.Semaphore
     budget: CallBudget
+    toolset: Toolset = ALL
 
     async def run(self, calls: Sequence[ToolCallPart]) -> None:
         """Run all calls of one answer and emit one `ToolCallFinished` each, whatever happens to them.
@@ -92,7 +94,8 @@ class _Call:
         call, say = self._call, self._s.say
         tool = self._s.tools.get(call.name)
         if tool is None:
-            self._finish("refused", say("turn.unknown_tool", tool=call.name, known=", ".join(self._s.tools)))
+            key = "turn.unknown_tool" if self._s.toolset.names is None else "turn.not_offered"
+            self._finish("refused", say(key, tool=call.name, known=", ".join(self._s.tools) or "–"))
         elif not self._s.budget.take():
             self._finish("skipped", say("turn.tool_budget", limit=self._s.budget.size))
         else:

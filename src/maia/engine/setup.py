@@ -15,6 +15,7 @@ from maia.core.runtime import Runtime
 from maia.core.tool import AnyTool
 from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
+from maia.engine.toolset import ALL, Toolset
 from maia.engine.turn import Price
 from maia.engine.views import AgentList, Change, ModelChoice, RuleFile, Trust
 from maia.store.sessions import Sessions
@@ -26,6 +27,8 @@ class Config:
 
     With `concludes` nobody is asked when the steps are spent: the model is asked for its conclusion (T7.05).
     `is_final` says that nobody will grant further steps.
+    `toolset` bounds what a program may do with tools of its own;
+    a model that `takes_tools` not is offered none.
     """
 
     judge: Judge
@@ -39,6 +42,8 @@ class Config:
     effort: Effort | None = None
     concludes: bool = False
     is_final: bool = False
+    toolset: Toolset = ALL
+    takes_tools: bool = True
 
 
 @dataclass(frozen=True, slots=True)

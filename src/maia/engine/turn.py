@@ -66,7 +66,8 @@ Price = Callable[[str, str, Usage | None, float | None], Cost]
 class TurnPorts:
     """What one turn works with. `request` assembles anew each step; `measure` is None where nobody counts.
 
-    With `concludes` the end of the steps is no question: one more call asks for the conclusion (T7.05).
+    With `concludes` the end of the steps is no question: one more call asks for the conclusion (T7.05). Of a model that
+    `takes_tools` not, every call is refused, and its text ends the turn (N-01.15).
     """
 
     wire: Wire
@@ -80,6 +81,7 @@ class TurnPorts:
     measure: Callable[[], ContextMeasured | None] | None = None
     cut: SilentCut = field(default_factory=SilentCut)
     concludes: bool = False
+    takes_tools: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +247,7 @@ class _Turn:
             await self._run(calls)
         if answer.broken:
             return self._remind(answer.broken, ran=bool(calls))
-        if calls:
+        if calls and self._p.takes_tools:
             return _End("tool_budget") if self._p.scheduler.budget.spent else None
         return self._finished(answer)
 

@@ -50,6 +50,12 @@ class Working:
     left_out: tuple[Refusal, ...] = ()
     absent: tuple[Refusal, ...] = ()
 
+    def joined(self, more: Working) -> Working:
+        """With further folders behind its own, each once."""
+        known = {each.real for each in self.roots}
+        roots = (*self.roots, *(each for each in more.roots if each.real not in known))
+        return Working(roots, (*self.left_out, *more.left_out), (*self.absent, *more.absent))
+
     def notices(self) -> tuple[Notice, ...]:
         """One notice for each folder that was left out (R-2.341)."""
         return tuple(Notice("warn", "folders.left_out", {"folder": each.path}) for each in self.left_out)

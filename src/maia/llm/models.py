@@ -35,6 +35,7 @@ class ModelInfo:
     images: bool | None = None
     price: Price | None = None
     usable: bool = True
+    tools: bool | None = None
 
     @property
     def is_built_in(self) -> bool:
@@ -252,7 +253,17 @@ def _model(row: JsonObject, more: JsonObject, endpoint: Endpoint) -> ModelInfo:
         images=model.images if (images := _images(known)) is None else images,
         price=_price(known, endpoint),
         usable=_chats(known | {"id": _id(row)}),
+        tools=_tools(known),
     )
+
+
+def _tools(row: JsonObject) -> bool | None:
+    """Whether it takes tools, as LiteLLM, Mistral and OpenRouter say."""
+    for path in ("supports_function_calling", "capabilities.function_calling"):
+        if isinstance(said := _at(row, path), bool):
+            return said
+    known = row.get("supported_parameters")
+    return "tools" in cast("list[Any]", known) if isinstance(known, list) and known else None
 
 
 def described(model_id: str, endpoint: Endpoint) -> ModelInfo:
@@ -358,4 +369,5 @@ def model_row(model: ModelInfo) -> JsonObject:
         "images": model.images,
         "price": None if price is None else {"input": price.input[0][1], "output": price.output[0][1]},
         "usable": model.usable,
+        "tools": model.tools,
     }

@@ -26,10 +26,12 @@ from maia.web import (
     terminal,
 )
 from maia.web import board as board_page
+from maia.web import colleagues as colleagues_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
 from maia.web.api import (
     account,
+    agents,
     approvals,
     attachments,
     cards,
@@ -100,6 +102,7 @@ def make_app(desk: Desk) -> ASGIApp:
         observability.router,
         memories.router,
         preferences.router,
+        agents.router,
         cards.router,
         planning.router,
         planning.by_planner,
@@ -125,6 +128,7 @@ def make_app(desk: Desk) -> ASGIApp:
         context_page.router,
         memory_page.router,
         approvals_page.router,
+        colleagues_page.router,
         providers.router,
         people.router,
         terminal.router,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from starlette.responses import HTMLResponse, Response
 
 from maia.web.auth import Person
+from maia.web.colleagues import colleagues_of
 from maia.web.desk import Desk
 from maia.web.nav import entries_for
 from maia.web.render import Reader
@@ -27,8 +28,9 @@ async def page_of(desk: Desk, person: Person, template: str, here: str, **values
     look = Look(str(given.get("theme", "")), str(given.get("density", "")))
     recent = await desk.workspace.conversations(person.user, RECENT)
     counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
-    nav = entries_for(person.user)
-    shared = {"person": person, "look": look, "nav": nav, "counts": counts, "recent": recent, "here": here}
+    beside: dict[str, Any] = {"nav": entries_for(person.user), "counts": counts, "recent": recent}
+    beside["staff"] = await colleagues_of(desk, person)
+    shared: dict[str, Any] = {"person": person, "look": look, "here": here, **beside}
     html = reader_of(desk, person).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)
 

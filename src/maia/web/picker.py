@@ -31,6 +31,15 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherit:
+    """The colleague's default (R-2.032); `label` names the model that it comes to now."""
+
+    label: str
+    detail: str
+    is_checked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Picker:
     """`label` is what the button says; `warning` a fallback's reason (R-2.036), `trouble` why nobody answers.
 
@@ -44,6 +53,7 @@ class Picker:
     trouble: str
     is_auto: bool
     may_auto: bool
+    inherit: Inherit | None
     groups: tuple[Group, ...]
     blind: str = ""
 
@@ -76,14 +86,15 @@ def picker_of(answering: Answering, catalogue: Catalogue, say: Say) -> Picker:
     """The picker of a conversation, for its next message."""
     found, wanted = answering.found, answering.wanted
     is_auto = wanted.binding == "auto"
-    pinned = None if is_auto else wanted.pair
+    pinned = wanted.pair if wanted.binding == "pinned" else None
     groups = tuple(_groups(catalogue, pinned, say))
+    inherit = _inherit(answering, catalogue, say)
     if isinstance(found, Nobody):
         trouble = refusal(found, catalogue)
         words = say(trouble.key, **trouble.values)
         label = _shown(found.pair, catalogue) if found.pair else say("picker.none")
         mark = catalogue.name_of(found.pair.provider) if found.pair else ""
-        return Picker(label, mark, words, "", words, is_auto, catalogue.auto_allowed, groups)
+        return Picker(label, mark, words, "", words, is_auto, catalogue.auto_allowed, inherit, groups)
     return Picker(
         _label(answering, found, catalogue, say),
         catalogue.name_of(found.pair.provider),
@@ -92,9 +103,21 @@ def picker_of(answering: Answering, catalogue: Catalogue, say: Say) -> Picker:
         "",
         is_auto,
         catalogue.auto_allowed,
+        inherit,
         groups,
         say("files.blind", model=found.pair.model) if catalogue.is_blind(found.pair) else "",
     )
+
+
+def _inherit(answering: Answering, catalogue: Catalogue, say: Say) -> Inherit | None:
+    """The choice, where there is a colleague."""
+    found = answering.inherited
+    if found is None:
+        return None
+    meant = found.pair or answering.wanted.colleague
+    model = catalogue.model(found.pair) if found.pair else None
+    label = say("picker.colleague", model=meant.model if meant else say("picker.none"))
+    return Inherit(label, compact(model.window) if model else "", answering.wanted.binding == "inherit")
 
 
 def _label(answering: Answering, found: Answerer, catalogue: Catalogue, say: Say) -> str:

@@ -11,6 +11,7 @@ from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.turn import Price
 from maia.privacy.destination import Destination
 from maia.workspace.catalogue import Pair
+from maia.workspace.colleagues import Role
 from maia.workspace.folders import Room
 
 
@@ -34,5 +35,5 @@ class WorkBench:
     open: Callable[[Pair], Awaitable[Bound]]
 
 
-OpenBench = Callable[[Room, str], WorkBench]
-"""(its folders, language) → the parts of a conversation. Blocks: it reads files. Raises `MaiaError`."""
+OpenBench = Callable[[Room, str, Role], WorkBench]
+"""(its folders, language, its role) → the parts of a conversation. Blocks: it reads files. Raises `MaiaError`."""

@@ -58,7 +58,7 @@ class Answerer:
 class Nobody:
     """Why no model answers: a code of the interface, and the model that is missing, if one was meant."""
 
-    code: Literal["model_binding_unavailable", "no_model_configured"]
+    code: Literal["model_binding_unavailable", "no_model_configured", "agent_unavailable"]
     pair: Pair | None = None
     word: str = ""
 
@@ -128,6 +128,10 @@ def _missing(pair: Pair) -> Nobody:
 
 def refusal(nobody: Nobody, catalogue: Catalogue) -> ModelUnavailable:
     """The error with the exact words of R-2.056 or R-2.061."""
+    if nobody.code == "agent_unavailable":
+        return ModelUnavailable(nobody.code, "binding.agent_gone", name=nobody.word)
+    if nobody.pair is not None and not nobody.pair.provider:
+        return ModelUnavailable(nobody.code, "binding.no_such_model", model=nobody.pair.model)
     if nobody.pair is not None:
         values = {"provider": catalogue.name_of(nobody.pair.provider), "model": nobody.pair.model}
         return ModelUnavailable(nobody.code, "binding.unavailable", **values)

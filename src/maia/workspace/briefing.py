@@ -80,9 +80,11 @@ class Briefer:
         self._database = database
         self._notes = notes
 
-    async def brief(self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None) -> Briefing:
-        """For one turn of a conversation, by the window of the model that answers it."""
-        can_look = bound.runtime is None
+    async def brief(
+        self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None, *, has_tools: bool = True
+    ) -> Briefing:
+        """For one turn of a conversation, by the window of the model that answers it, which may have no tools."""
+        can_look = bound.runtime is None and has_tools
 
         def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
             zone, told = known_zone(settings.setting(connection, TIMEZONE)), _project_prompt(connection, row)

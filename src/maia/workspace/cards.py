@@ -19,9 +19,8 @@ from maia.database.events import Stamped
 from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.ids import new_id, now_ms
 from maia.database.users import User
+from maia.workspace.colleagues import Colleague, named
 from maia.workspace.fields import (
-    Colleague,
-    Colleagues,
     checked_agent,
     checked_labels,
     checked_note,
@@ -31,6 +30,7 @@ from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.news import News
 from maia.workspace.problems import NotYours, Unusable
+from maia.workspace.staff import Staff
 
 MOST_FOUND = 50
 _EXCERPT = 160
@@ -61,18 +61,18 @@ class Place:
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, database: Database, log: Log, folders: WorkFolders, colleagues: Colleagues, news: News) -> None:
+    def __init__(self, database: Database, log: Log, folders: WorkFolders, staff: Staff, news: News) -> None:
         self._database = database
         self._folders = folders
         self._log = log
-        self._colleagues = colleagues
+        self._staff = staff
         self._news = news
 
-    async def colleagues(self) -> Sequence[Colleague]:
-        """The agents that people talk to (R-2.008)."""
-        return await asyncio.to_thread(self._colleagues)
-
     # Reading
+
+    async def colleagues(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
+        """The agents that people talk to; with those that the conversation's folder brings along (R-2.008)."""
+        return await self._staff.colleagues(row)
 
     async def people(self) -> Sequence[tuple[str, str]]:
         """Who may answer for a conversation: (id, name)."""
@@ -108,23 +108,25 @@ class Cards:
         Raises `Unusable` for a value that cannot be, `NotYours` when the conversation is gone.
         """
         if asked:
-            work = await self.prepared(user, asked, is_new=False)
+            work = await self.prepared(user, asked, row)
             await self._write(row, _parts(asked), lambda c: work(c, row.id))
 
     async def prepared(
-        self, user: User, asked: JsonObject, *, is_new: bool = True
+        self, user: User, asked: JsonObject, changed: ConversationRow | None = None
     ) -> Callable[[Connection, str], None]:
         """As `change`, to be done in another transaction; what a new conversation begins with is no change."""
+        is_new = changed is None
         values = wanted(asked)
         labels = checked_labels(asked["labels"]) if "labels" in asked else None
         looks = "agent" in asked or "project_id" in values or "stage_id" in values
-        known = await self.colleagues() if looks else ()
+        known = await self._staff.colleagues(changed) if looks else ()
 
         def work(connection: Connection, conversation_id: str) -> None:
             row = conversations.conversation_of(connection, conversation_id, user.id)
             if row is None:
                 raise NotYours("workspace.not_found")
             own = {**values, **_agent(connection, row, asked, values, known)}
+            own |= _binding(row, own)
             if is_new and "priority" not in own and own.get("project_id"):
                 own["priority"] = _first_priority(connection, own["project_id"])
             changes = _changes(connection, row, own)
@@ -144,7 +146,7 @@ class Cards:
 
     async def move(self, user: User, row: ConversationRow, asked: JsonObject, place: Place = Place()) -> None:
         """Set fields as `change` does, and put the card into its place of the stage, all or none."""
-        work = await self.prepared(user, asked, is_new=False)
+        work = await self.prepared(user, asked, row)
 
         def move(connection: Connection) -> None:
             work(connection, row.id)
@@ -201,7 +203,7 @@ def _agent(
     known: Sequence[Colleague],
 ) -> dict[str, Any]:
     """The agent that was asked for, else the one that comes along while none has answered yet."""
-    is_locked = row.last_turn > 0
+    is_locked = row.last_turn > 0 or row.home_of is not None
     if "agent" in asked:
         wish = asked["agent"] or None
         return {} if wish == row.agent else {"agent": checked_agent(wish, known, is_locked=is_locked)}
@@ -214,7 +216,16 @@ def _assigned(connection: Connection, values: Mapping[str, Any], known: Sequence
     project = projects.project(connection, values["project_id"]) if values.get("project_id") else None
     stage = next((each for each in projects.stages(connection) if each.id == values.get("stage_id")), None)
     offered = (stage and stage.agent) or (project and project.agent)
-    return offered if offered in {each.name for each in known} else None
+    return offered if named(known, offered) else None
+
+
+def _binding(row: ConversationRow, own: Mapping[str, Any]) -> dict[str, Any]:
+    """With a colleague a conversation follows the colleague's model, unless a person chose one (R-2.047)."""
+    if own.get("agent") and row.model_binding == "pinned" and not row.model_by_person:
+        return {"model_binding": "inherit"}
+    if "agent" in own and own["agent"] is None and row.model_binding == "inherit":
+        return {"model_binding": "pinned"}
+    return {}
 
 
 def _first_priority(connection: Connection, project_id: str) -> str:

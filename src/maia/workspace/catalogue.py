@@ -102,6 +102,20 @@ class Catalogue:
         owners = [pair for pair in self._by_pair if pair.model == word and self.is_available(pair)]
         return owners[0] if len(owners) == 1 else None
 
+    def meant(self, word: str) -> Pair | None:
+        """The model that a definition means by a whole name or a part of one, available or not, programs aside.
+
+        Of several that a part fits, the first available one in the order of the lists: as everywhere in definitions.
+        """
+        provider, _, rest = word.partition("/")
+        if rest and (pair := Pair(provider, rest)) in self._by_pair:
+            return pair
+        own = [pair for pair in self._by_pair if (found := self._by_id.get(pair.provider)) and found.kind != "cli"]
+        whole = [pair for pair in own if pair.model == word]
+        part = [pair for pair in own if word.casefold() in f"{pair.provider}/{pair.model}".casefold()]
+        fitting = whole or [pair for pair in part if self.is_available(pair)]
+        return next((pair for pair in fitting if self.is_available(pair)), next(iter(fitting), None))
+
     def tier(self, name: str) -> Tier:
         """A tier, with what counts where nobody set it."""
         rows = {each.position: each for each in self.tiers if each.tier == name}

@@ -21,11 +21,13 @@ from maia.workspace.binding import Answerer
 from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Catalogue
 from maia.workspace.choosing import Change, answering, changed_pin
+from maia.workspace.colleagues import Assigned, Colleague
 from maia.workspace.composition import window_of
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.shelf import Shelf
+from maia.workspace.staff import Staff
 from maia.workspace.titles import checked_title
 
 
@@ -43,11 +45,12 @@ class Asked:
 class Changing:
     """Changes of conversations by people."""
 
-    def __init__(self, log: Log, folders: WorkFolders, models: Shelf, cards: Cards) -> None:
+    def __init__(self, log: Log, folders: WorkFolders, models: Shelf, cards: Cards, staff: Staff) -> None:
         self._log = log
         self._folders = folders
         self._models = models
         self._cards = cards
+        self._staff = staff
 
     async def change(self, user: User, row: ConversationRow, asked: Asked) -> None:
         """All of it, or none. Raises `Unusable`, `FolderRefused`, `ListRefused`, `Unfit`, `NotYours`."""
@@ -69,7 +72,7 @@ class Changing:
         """What is to be written, in its order; what can be refused without the database is refused here."""
         work: list[Along] = []
         if asked.fields:
-            fields = await self._cards.prepared(user, asked.fields, is_new=False)
+            fields = await self._cards.prepared(user, asked.fields, row)
             work.append(lambda c: fields(c, row.id))
         if asked.folders is not None:
             work.append(self._folders.to_keep(row.id, await self._folders.checked(user.id, asked.folders)))
@@ -78,7 +81,9 @@ class Changing:
             work.append(lambda c: conversations.set_title(c, row.id, title, "person"))
         if asked.choice is not None:
             choice, known = asked.choice, await self._models.known()
-            work.append(lambda c: _choose(c, _now(c, user, row), choice, known))
+            agent = asked.fields.get("agent", row.agent) or None
+            colleague = (await self._staff.of(replace(row, agent=agent))).colleague
+            work.append(lambda c: _choose(c, _now(c, user, row), choice, known, colleague))
         if asked.archived is not None:
             archived = asked.archived
             work.append(lambda c: _archive(c, _now(c, user, row), archived=archived))
@@ -93,13 +98,15 @@ def _now(connection: Connection, user: User, row: ConversationRow) -> Conversati
     return found
 
 
-def _choose(connection: Connection, row: ConversationRow, choice: Change, known: Catalogue) -> None:
+def _choose(
+    connection: Connection, row: ConversationRow, choice: Change, known: Catalogue, colleague: Colleague | None
+) -> None:
     """Another model, binding or level, from the next message on (R-2.074–R-2.076)."""
-    pin, effort = changed_pin(row, choice, known)
+    pin, effort = changed_pin(row, choice, known, colleague)
     conversations.set_pin(connection, row.id, pin)
     conversations.set_effort(connection, row.id, effort)
     if choice.pair is not None or choice.binding is not None:
-        found = answering(replace(row, **pin.columns()), known).found
+        found = answering(replace(row, **pin.columns()), known, Assigned(colleague)).found
         window = window_of(known.model(found.pair), found.pair.provider) if isinstance(found, Answerer) else None
         conversations.set_window(connection, row.id, window)
 

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
 from maia.core.text import visible
 from maia.core.types import JsonObject
+from maia.workspace.colleagues import Colleague, named
 from maia.workspace.problems import Unusable
 
 Priority: TypeAlias = Literal["low", "normal", "high", "urgent"]
 PRIORITIES: Final[tuple[Priority, ...]] = ("low", "normal", "high", "urgent")
 """From the least to the most pressing (R-2.021)."""
 MOST_LABELS, LONGEST_LABEL, LONGEST_NOTE = 20, 40, 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Colleague:
-    """An agent that people talk to. `name` is how it is stored, `nickname` what people call it (R-2.008)."""
-
-    name: str
-    nickname: str
-    description: str = ""
-
-
-Colleagues: TypeAlias = Callable[[], Sequence[Colleague]]
-"""All colleagues there are now. Blocks: it reads files."""
 
 
 def checked_due(given: str | None) -> str | None:
@@ -66,7 +53,7 @@ def checked_agent(given: str | None, known: Sequence[Colleague], *, is_locked: b
     """The name of a colleague, None for none. Raises `Unusable` for a stranger, and once it is locked (R-2.007)."""
     if is_locked:
         raise Unusable("card.agent_locked")
-    if given and given not in {each.name for each in known}:
+    if given and named(known, given) is None:
         raise Unusable("card.no_agent", name=visible(given)[:100])
     return given or None
 

@@ -112,8 +112,11 @@ class WorkFolders:
         root = self._workspaces.root
         return root / conversation_id if root else None
 
-    async def room(self, row: ConversationRow) -> Room:
-        """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341)."""
+    async def room(self, row: ConversationRow, more: Sequence[str] = ()) -> Room:
+        """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341).
+
+        `more` are folders that the conversation's agent brings along, after its own.
+        """
         kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
         mine = frozenset({row.id})
 
@@ -127,6 +130,9 @@ class WorkFolders:
             found = await asyncio.to_thread(working, kept, safety, mine)
         if not found.roots:
             found = await self._own_room(row.id, found, safety)
+        if more:
+            brought = [Folder("", path) for path in more if path not in {each.path for each in kept}]
+            found = found.joined(await asyncio.to_thread(working, brought, safety, mine))
         return Room(found.roots, mine, found.notices())
 
     async def _own_room(self, conversation_id: str, found: Working, safety: Safety) -> Working:

@@ -17,6 +17,7 @@ from maia.workspace.budget import Standing
 from maia.workspace.budgets import Budgets, Purse, must_be_open
 from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.choosing import Chosen, chosen_for
+from maia.workspace.colleagues import Assigned
 from maia.workspace.log import Log
 from maia.workspace.naming import Naming
 from maia.workspace.privacy import Privacy
@@ -44,14 +45,21 @@ class Routing:
         self._naming = Naming(log, self.background, privacy)
 
     async def way(
-        self, row: ConversationRow, bench: WorkBench, submission: Submission, override: Pair | None, *, masked: bool
+        self,
+        row: ConversationRow,
+        bench: WorkBench,
+        assigned: Assigned,
+        submission: Submission,
+        override: Pair | None,
+        *,
+        masked: bool,
     ) -> Way:
         """The way of a message that was not stored yet. Raises `ModelUnavailable`, `BudgetStopped`."""
         known, now = await self._models.known(), await self._budgets.standing()
         to = None
         if row.model_binding == "auto" and known.auto_allowed and override is None:
             to = await self._routed(row, known, now, bench, submission.text, masked=masked)
-        chosen = chosen_for(row, known, override, to)
+        chosen = chosen_for(row, known, override, to, assigned)
         is_free = known.is_local(chosen.pair.provider)
         must_be_open(now, is_free=is_free)
         warning = None if is_free else self._budgets.warning(now)

@@ -99,10 +99,12 @@ class RunningTurn:
 
     async def _answer(self, said: UserSaid) -> None:
         config = await asyncio.to_thread(self.bench.configure)
-        briefing = self.tape.briefing = await self.brief()
-        tools = self.masking.tools(briefing.with_tools(config.tools))
+        briefing, has_tools = await self.brief(), self.chosen.has_tools
+        self.tape.briefing = briefing
+        tools = self.masking.tools(config.toolset.bounded(briefing.with_tools(config.tools))) if has_tools else {}
         sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
-        config = replace(config, sections=sections, tools=tools, effort=self.chosen.why.effort, is_final=True)
+        config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
+        config = replace(config, effort=self.chosen.why.effort)
         if self.bound.runtime is not None and self.bound.runtime.name in REPORTS_STEPS:
             self._most = config.max_iterations
         for notice in self.notices:

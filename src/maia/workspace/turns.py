@@ -24,6 +24,7 @@ from maia.workspace.attachments import Attachments
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.briefing import Briefer
 from maia.workspace.catalogue import Pair
+from maia.workspace.colleagues import Role
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.gathering import gathered
@@ -36,6 +37,7 @@ from maia.workspace.recovery import SERVER_STOPPED
 from maia.workspace.routing import Routing
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
 from maia.workspace.shelf import Shelf
+from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
 LONGEST_MESSAGE = 400_000
@@ -71,6 +73,7 @@ class _Kept:
     """
 
     room: Room
+    role: Role
     bench: WorkBench
     transcript: Transcript
     seq: int = 0
@@ -91,6 +94,7 @@ class Turns:
         routing: Routing,
         briefer: Briefer,
         files: Attachments,
+        staff: Staff,
     ) -> None:
         self._database = database
         self._files = files
@@ -101,6 +105,7 @@ class Turns:
         self._open_bench = open_bench
         self._models = models
         self._routing = routing
+        self._staff = staff
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, _Kept] = {}
         self._closing = False
@@ -147,7 +152,8 @@ class Turns:
 
     async def _warm(self, row: ConversationRow) -> None:
         with suppress(Exception):  # whatever is wrong is told to who sends a message
-            await self._keep(row, await self._folders.room(row))
+            assigned = await self._staff.of(row)
+            await self._keep(row, await self._folders.room(row, assigned.folders), assigned.role)
 
     def stop(self, conversation_id: str) -> bool:
         """Stop the turn that runs; returns at once, False when there is none. What was written is kept."""
@@ -188,10 +194,13 @@ class Turns:
         masked: bool,
         files: Sequence[str],
     ) -> Begun:
-        room = await self._folders.room(row)
-        kept = await self._keep(row, room)
+        assigned = await self._staff.of(row)
+        if assigned.missing:
+            raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
+        room = await self._folders.room(row, assigned.folders)
+        kept = await self._keep(row, room, assigned.role)
         bench = kept.bench
-        way = await self._routing.way(row, bench, submission, override, masked=masked)
+        way = await self._routing.way(row, bench, assigned, submission, override, masked=masked)
         known, chosen = self._models.catalogue, way.chosen
         bound = way.purse.around(await _opened(bench, chosen.pair))
         is_auto = chosen.why.reason == "auto"
@@ -246,7 +255,9 @@ class Turns:
             tape=tape,
             notices=notices,
             purse=way.purse,
-            brief=lambda: self._briefer.brief(row, begun.turn, submission.text, bound, window),
+            brief=lambda: self._briefer.brief(
+                row, begun.turn, submission.text, bound, window, has_tools=chosen.has_tools
+            ),
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")
@@ -285,19 +296,27 @@ class Turns:
             del self._running[conversation_id]
         running.ended.set()
 
-    async def _keep(self, row: ConversationRow, room: Room) -> _Kept:
+    async def _keep(self, row: ConversationRow, room: Room, role: Role) -> _Kept:
         """The conversation's tools, kept between its turns, so that they remember what they have read.
 
-        In other folders they are others, and know nothing yet.
+        In other folders, and with an agent whose definition is another by now, they are others, and know nothing yet.
         """
         kept = self._kept.pop(row.id, None)
-        if kept is None or (kept.room.roots, kept.room.mine) != (room.roots, room.mine):
-            bench = await asyncio.to_thread(self._open_bench, room, row.lang)
-            kept = _Kept(room, bench, Transcript(name=row.id))
+        if kept is None or (kept.room.roots, kept.room.mine, kept.role) != (room.roots, room.mine, role):
+            kept = _Kept(room, role, await self._bench(row, room, role), Transcript(name=row.id))
         self._kept[row.id] = kept
         while len(self._kept) > _KEPT_BENCHES:
             del self._kept[next(iter(self._kept))]
         return kept
+
+    async def _bench(self, row: ConversationRow, room: Room, role: Role) -> WorkBench:
+        """The tools as this agent has them. Raises `ModelUnavailable` where its definition cannot be followed."""
+        try:
+            return await asyncio.to_thread(self._open_bench, room, row.lang, role)
+        except MaiaError as error:
+            if role.agent is None:
+                raise
+            raise ModelUnavailable("agent_unavailable", error.key, **error.values) from error
 
     async def _transcript(self, row: ConversationRow, kept: _Kept) -> Transcript:
         """The whole conversation as the model will read it: from our own log, whoever answered before (R-2.066)."""

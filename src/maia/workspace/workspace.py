@@ -32,11 +32,11 @@ from maia.workspace.cards import Cards
 from maia.workspace.catalogue import Pair
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
+from maia.workspace.colleagues import Colleagues, nobody
 from maia.workspace.completion import Completion
 from maia.workspace.defaults import DefaultFolders
 from maia.workspace.entering import Entering
 from maia.workspace.feed import Feeds
-from maia.workspace.fields import Colleagues
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
 from maia.workspace.memories import Memories
@@ -50,6 +50,7 @@ from maia.workspace.recovery import recover
 from maia.workspace.routing import Routing
 from maia.workspace.sessions import TerminalSessions, Trusts, everybody
 from maia.workspace.shelf import Shelf
+from maia.workspace.staff import Staff
 from maia.workspace.supply import Supply
 from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
@@ -69,11 +70,6 @@ class Page:
     row: ConversationRow
     logged: Sequence[Logged]
     earlier: int | None
-
-
-def nobody() -> tuple[()]:
-    """No colleague."""
-    return ()
 
 
 class Workspace:
@@ -109,6 +105,7 @@ class Workspace:
         self.preferences = Preferences(self._database)
         self.memories = Memories(self._database, self.privacy)
         self.attachments = Attachments(self._database, location.data / "attachments")
+        self.staff = Staff(self._database, colleagues)
         self._turns = Turns(
             self._database,
             self._log,
@@ -119,18 +116,19 @@ class Workspace:
             self.routing,
             Briefer(self._database, self.memories),
             self.attachments,
+            self.staff,
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
         self.entering = Entering(self._database, self.accounts)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
-        self.cards = Cards(self._database, self._log, self.work_folders, colleagues, self._news)
+        self.cards = Cards(self._database, self._log, self.work_folders, self.staff, self._news)
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
         self.defaults = DefaultFolders(self._database, self.work_folders)
         self.sessions = TerminalSessions(self._database, self._log, self.work_folders, self.models, trusts)
-        self.changing = Changing(self._log, self.work_folders, self.models, self.cards)
+        self.changing = Changing(self._log, self.work_folders, self.models, self.cards, self.staff)
 
     # Life
 
@@ -181,7 +179,8 @@ class Workspace:
         """
         title = checked_title(title) if title.strip() else ""
         checked = await self.work_folders.checked(user.id, folders)
-        pin, effort = first_pin(start or Change(), await self.models.known())
+        has_agent = bool(fields and fields.get("agent"))
+        pin, effort = first_pin(start or Change(), await self.models.known(), has_agent=has_agent)
         change = await self.cards.prepared(user, fields) if fields else None
 
         def make(connection: Connection) -> str:
@@ -204,7 +203,14 @@ class Workspace:
 
     async def answering(self, row: ConversationRow) -> Answering:
         """Who answers the next message of a conversation, and how deep (R-2.077)."""
-        return answering(row, await self.models.known())
+        return answering(row, await self.models.known(), await self.staff.of(row))
+
+    async def home_thread(self, user: User, name: str, lang: str) -> ConversationRow:
+        """The conversation that goes on with a colleague, made at the first opening (R-2.004). Raises `NotThere`."""
+        found, is_new = await self.staff.home(user, name, lang)
+        if is_new:
+            await self.work_folders.settle(found)
+        return await self.conversation(user, found)
 
     async def conversation(self, user: User, conversation_id: str) -> ConversationRow:
         """One conversation. Raises `NotYours`."""

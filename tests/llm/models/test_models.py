@@ -269,6 +269,7 @@ def test_a_row_for_machines_has_every_fact() -> None:
         "images": True,
         "price": {"input": 3, "output": 15},
         "usable": True,
+        "tools": None,
     }
     assert model_row(ModelInfo("a", "w"))["price"] is None
 
@@ -367,3 +368,19 @@ def test_a_server_that_is_no_model_server_is_told_from_one_that_refuses(answer: 
 def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("maia.llm.transport.LIST_TIMEOUT", 0.2)
     assert asyncio.run(serving(None)).kind == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("row", "takes"),
+    [
+        ({"supports_function_calling": False}, False),
+        ({"supports_function_calling": None}, None),
+        ({"capabilities": {"function_calling": True}}, True),
+        ({"supported_parameters": ["temperature"]}, False),
+        ({"supported_parameters": ["temperature", "tools"]}, True),
+        ({}, None),
+    ],
+)
+def test_a_server_says_whether_a_model_takes_tools(row: dict[str, Any], takes: bool | None) -> None:
+    (model,) = listed({"data": [{"id": "m", **row}]})
+    assert model.tools is takes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, cast, get_args
 
+from maia.core.agent import AgentGroup
 from maia.core.errors import UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
@@ -38,6 +39,7 @@ _CONFIG: Final[JsonObject] = {
     "memory": {"type": "boolean"},
     "trace": {"type": "boolean"},
     "asks_nothing": {"type": "boolean", "description": "Its program runs without permission checks"},
+    "group": {"type": "string", "enum": [*get_args(AgentGroup)], "description": "Where the web workspace lists it"},
     "instructions": _STRING,
     "missions": _STRING,
     "output": _STRING,
@@ -61,6 +63,8 @@ _FIELDS: Final = (
     Parameter("deny", "list", "Rules it is refused", items="string"),
     Parameter("memory", "boolean", "Whether it has a private memory"),
     Parameter("trace", "boolean", "Whether it keeps a trace of its runs"),
+    Parameter("group", "string", "Where the web workspace lists it: only main and team are talked to",
+              choices=get_args(AgentGroup)),
 )  # fmt: skip
 """What a model may set of an agent. What widens rights (allow, folders, key, asks_nothing) is for a person to write."""
 

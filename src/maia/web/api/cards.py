@@ -90,14 +90,3 @@ async def export_conversation(
         body = as_markdown(card, messages, person.user.name, person.say)
     headers = {"content-disposition": file_header(row.title or row.id, kind)}
     return Response(body, media_type=MEDIA_TYPES[kind], headers=headers)
-
-
-@router.get("/colleagues")
-async def colleagues(desk: AtDesk) -> JsonObject:
-    """The agents that people talk to."""
-    found = await desk.workspace.cards.colleagues()
-    return {
-        "colleagues": [
-            {"name": each.name, "nickname": each.nickname, "description": each.description} for each in found
-        ]
-    }

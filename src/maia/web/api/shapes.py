@@ -118,6 +118,7 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "modelId": row.model_id,
         "modelBinding": row.model_binding,
         "effort": row.effort,
+        "homeOf": row.home_of,
         "cursor": row.last_seq,
     }
 

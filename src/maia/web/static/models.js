@@ -51,7 +51,7 @@ function search(picker, word) {
   for (const group of picker.querySelectorAll("[role=radiogroup][aria-labelledby]")) {
     group.hidden = !group.querySelector(".menu-item:not([hidden])");
   }
-  picker.querySelector("[data-nothing]").hidden = shownItems(picker).length > 1 || words.length === 0;
+  picker.querySelector("[data-nothing]").hidden = shownItems(picker).some((item) => item.dataset.find) || words.length === 0;
 }
 
 if (conversation) {

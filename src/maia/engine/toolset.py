@@ -1,0 +1,46 @@
+"""The only tools that an agent may use, and what that means for a program with tools of its own (N-03.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from maia.core.tool import AnyTool
+
+_NEEDED: Final[Mapping[str, str]] = {
+    "write": "Write",
+    "edit": "Edit",
+    "bash": "Bash",
+    "webfetch": "WebFetch",
+    "websearch": "WebFetch",
+    "web_search": "WebFetch",
+    "google_web_search": "WebFetch",
+}
+"""The tool of ours that must be listed before a program may use its own of that name. Looking at files needs none."""
+_WRITES: Final = ("Write", "Edit", "Bash")
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """`names` are the tools that there are, by our names; None for all."""
+
+    names: frozenset[str] | None = None
+
+    def withholds(self, name: str) -> bool:
+        """Whether a program may not use its own tool of this name."""
+        needed = _NEEDED.get(name.casefold())
+        return self.names is not None and needed is not None and needed not in self.names
+
+    def bounded(self, tools: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
+        """Of tools that come beside the list only those that look something up (N-05.08)."""
+        kept = self.names is None or "MemoryStore" in self.names
+        return {name: tool for name, tool in tools.items() if kept or name != "MemoryStore"}
+
+    @property
+    def may_write(self) -> bool:
+        """Whether a program that cannot ask may be let write at all."""
+        return not any(self.withholds(name) for name in _WRITES)
+
+
+ALL: Final = Toolset()

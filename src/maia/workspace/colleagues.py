@@ -1,0 +1,112 @@
+"""Colleagues: the agents that people talk to, and what it means for a conversation to be one with them (R-2.004)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from maia.core.agent import AgentDefinition, AgentGroup
+from maia.core.runtime import OWN_MODEL
+from maia.core.types import Effort, JsonObject
+from maia.workspace.catalogue import Catalogue, Pair
+
+TALKED_TO: Final[tuple[AgentGroup, ...]] = ("main", "team")
+"""The groups of the picker of agents, in its order (R-2.008); specialists are reached by other agents only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Colleague:
+    """An agent as the workspace knows it. `provider` and `model` are empty where it has no model of its own.
+
+    `provider` is the id of the program that it runs on, else empty: then `model` alone says who answers, in any way
+    in which a definition may name it, nicknames resolved. `folders` are those it brings along, absolute; `config` is
+    its definition for people to read, keys masked.
+    """
+
+    definition: AgentDefinition
+    provider: str = ""
+    model: str = ""
+    folders: tuple[str, ...] = ()
+    config: JsonObject = field(default_factory=dict[str, Any], repr=False)
+
+    @property
+    def name(self) -> str:
+        """How it is stored."""
+        return self.definition.name
+
+    @property
+    def nickname(self) -> str:
+        """What people call it."""
+        return self.definition.nickname
+
+    @property
+    def description(self) -> str:
+        return self.definition.description
+
+    def pair(self, catalogue: Catalogue) -> Pair | None:
+        """Its own model, None where it has none; one that there is not is a pair that is not available (R-2.050)."""
+        if self.provider:
+            return Pair(self.provider, self.model or OWN_MODEL)
+        return catalogue.meant(self.model) or Pair("", self.model) if self.model else None
+
+
+Colleagues: TypeAlias = Callable[[str | None], Sequence[Colleague]]
+"""All agents there are now, those that the folder brings along last. Blocks: it reads files."""
+
+
+def nobody(_folder: str | None = None) -> tuple[()]:
+    """No colleague."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """As whom a turn acts. `tools` are the only ones offered, None for all: a model cannot run any other (R-2.147)."""
+
+    agent: AgentDefinition | None = None
+    tools: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """The agents of a conversation: its colleague, and its project's default one, which counts where there is none.
+
+    `missing` names a colleague that is not there any more: then nobody answers, since without the limits of its
+    definition more would be allowed than was meant.
+    """
+
+    colleague: Colleague | None = None
+    stand_in: Colleague | None = None
+    missing: str = ""
+
+    @property
+    def effort(self) -> Effort | None:
+        """The level of the colleague, or of the project's (N-02.02)."""
+        held = self.colleague or self.stand_in
+        return held.definition.effort if held else None
+
+    @property
+    def role(self) -> Role:
+        """The whole of a colleague; of the project's default agent the list of tools alone (R-2.145, R-2.146)."""
+        if self.colleague is not None:
+            return Role(self.colleague.definition, self.colleague.definition.tools)
+        return Role(None, self.stand_in.definition.tools if self.stand_in else None)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return self.colleague.folders if self.colleague else ()
+
+
+UNASSIGNED: Final = Assigned()
+
+
+def talked_to(known: Sequence[Colleague]) -> list[Colleague]:
+    """Those that people talk to, the main ones first, each group by name (R-2.008)."""
+    found = [each for each in known if each.definition.group in TALKED_TO]
+    return sorted(found, key=lambda each: (TALKED_TO.index(each.definition.group), each.nickname.casefold()))
+
+
+def named(known: Sequence[Colleague], name: str | None) -> Colleague | None:
+    """The agent that is stored under that name."""
+    return next((each for each in known if each.name == name), None) if name else None

@@ -1,0 +1,82 @@
+"""Who of the agents belongs to which conversation, and the home thread that a person has with each (R-2.004)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from maia.database import homes, projects
+from maia.database.conversations import ConversationRow, Pin
+from maia.database.database import Database
+from maia.database.folders import folders_of
+from maia.database.homes import Home
+from maia.database.users import User
+from maia.workspace.colleagues import TALKED_TO, UNASSIGNED, Assigned, Colleague, Colleagues, named, talked_to
+from maia.workspace.problems import NotThere
+
+
+class Staff:
+    """All agents of this server. `read` finds them; those of a folder come with the conversations that work there."""
+
+    def __init__(self, database: Database, read: Colleagues) -> None:
+        self._database = database
+        self._read = read
+
+    async def everybody(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
+        """All agents, specialists included; with those that the conversation's first folder brings along."""
+        folder = await self._database.read(lambda c: _first_folder(c, row.id)) if row is not None else None
+        return await asyncio.to_thread(self._read, folder)
+
+    async def colleagues(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
+        """The agents that people talk to (R-2.008)."""
+        return talked_to(await self.everybody(row))
+
+    async def agent(self, name: str) -> Colleague:
+        """One agent. Raises `NotThere`."""
+        found = named(await self.everybody(), name)
+        if found is None:
+            raise NotThere("card.no_agent", name=name)
+        return found
+
+    async def of(self, row: ConversationRow) -> Assigned:
+        """The agents of a conversation, as their files say now."""
+        if row.agent is None and row.project_id is None:
+            return UNASSIGNED
+        project_id = row.project_id
+        project = await self._database.read(lambda c: projects.project(c, project_id)) if project_id else None
+        known = await asyncio.to_thread(self._read, None)
+        if row.agent is not None and named(known, row.agent) is None:
+            known = await self.everybody(row)
+        colleague = named(known, row.agent)
+        missing = row.agent if row.agent is not None and colleague is None else ""
+        return Assigned(colleague, named(known, project.agent if project else None), missing)
+
+    # Home threads
+
+    async def homes(self, user: User) -> Sequence[Home]:
+        """The home threads of a person."""
+        return await self._database.read(lambda c: homes.homes_of(c, user.id))
+
+    async def home(self, user: User, name: str, lang: str) -> tuple[str, bool]:
+        """The one conversation that goes on with a colleague, made at the first opening (N-05.13); and whether it was.
+
+        Raises `NotThere` for an agent that is none of those that people talk to.
+        """
+        found = await self.agent(name)
+        if found.definition.group not in TALKED_TO:
+            raise NotThere("card.no_agent", name=name)
+
+        def open_it(connection: Connection) -> tuple[str, bool]:
+            known = next((each for each in homes.homes_of(connection, user.id) if each.agent == found.name), None)
+            if known is not None:
+                return known.id, False
+            return homes.add_home(connection, user.id, found.name, found.nickname, lang, Pin("inherit")), True
+
+        return await self._database.write(open_it)
+
+
+def _first_folder(connection: Connection, conversation_id: str) -> str | None:
+    kept = folders_of(connection, "conversation", conversation_id)
+    return kept[0].path if kept and not kept[0].is_workspace else None
