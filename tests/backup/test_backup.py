@@ -132,6 +132,18 @@ def test_an_installation_is_backed_up_and_put_back_elsewhere(
     assert after["found"][0], "what was found by its words still is"
 
 
+def test_every_table_is_in_a_backup(data: Path, database_url: str) -> None:
+    from maia.database.connect import open_engine
+    from maia.database.dump import snapshot
+    from maia.database.tables import METADATA
+
+    opened(database_url, data).close()
+    engine = open_engine(address_of(database_url, data))
+    with snapshot(engine) as found:
+        assert {table.name for table in found.tables} == set(METADATA.tables)
+    engine.dispose()
+
+
 def test_a_file_becomes_a_server_and_a_server_a_file(
     data: Path, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
