@@ -19,6 +19,7 @@ PERSONAL = {
     "note_id": 404,
     "sign_in_id": 404,
     "approval_id": 404,
+    "attachment_id": 404,
     "user_id": 403,
 }
 """Parts of paths that name something of one person, with the answer for anybody else who has no right to it."""
@@ -58,7 +59,11 @@ def belongings(owner: Visitor) -> dict[str, str]:
     owner.until_done(conversation)
     owner.ask("DELETE", f"/api/v1/conversations/{deleted}")
     note = owner.ask("POST", "/api/v1/memory/notes", {"text": "The canary is kept in cage seven"})
+    headers = {"X-CSRF-Token": owner.csrf}
+    place = f"/api/v1/conversations/{conversation}/attachments?name=canary.txt"
+    kept = owner.client.post(place, content=b"The canary is kept in cage seven", headers=headers)
     return {
+        "attachment_id": kept.json()["id"],
         "conversation_id": conversation,
         "deleted_id": deleted,
         "note_id": note.json()["id"],
@@ -70,7 +75,14 @@ def belongings(owner: Visitor) -> dict[str, str]:
 
 def state(owner: Visitor, ids: dict[str, str]) -> list[Any]:
     """What the owner sees of it."""
-    paths = ["conversations/" + ids["conversation_id"], "memory/notes", "session/sign-ins", "users", "approvals"]
+    paths = [
+        "conversations/" + ids["conversation_id"],
+        "attachments/" + ids["attachment_id"],
+        "memory/notes",
+        "session/sign-ins",
+        "users",
+        "approvals",
+    ]
     seen = [owner.ask("GET", f"/api/v1/{path}").json() for path in paths]
     return [re.sub(r'"seenAt": ?"[^"]*"', "", str(each)) for each in seen]
 
