@@ -60,6 +60,9 @@ def spoilt(owner: Visitor) -> dict[str, str]:
         ask("PATCH", f"conversations/{target}", {"title": EVIL, "projectId": project, "stageId": stage})
         ask("POST", f"conversations/{target}/notes", {"note": EVIL})
     ask("POST", "memory/notes", {"text": EVIL})
+    place, headers = f"/api/v1/conversations/{conversation}/attachments", {"X-CSRF-Token": owner.csrf}
+    sent = owner.client.post(place, params={"name": f"{EVIL}.txt"}, content=EVIL.encode(), headers=headers)
+    assert sent.status_code == 201, sent.text
     owner.until_done(conversation, owner.say(conversation, EVIL)["cursor"])
     return ids
 
