@@ -20,7 +20,7 @@ from maia.web.frame import reader_of
 from maia.web.picker import EffortField, Picker, effort_field, picker_of
 from maia.web.strangers import NO_STORE
 from maia.web.words import PRIORITIES
-from maia.workspace.fields import Colleague
+from maia.workspace.colleagues import TALKED_TO, Colleague
 from maia.workspace.records import Card, ConversationRow, FolderRow, Project, ProjectType, Stage
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -95,7 +95,7 @@ async def bar_of(desk: Desk, person: Person, row: ConversationRow) -> Bar:
         workspace.cards.card(person.user, row),
         workspace.models.known(),
         workspace.answering(row),
-        workspace.cards.colleagues(),
+        workspace.cards.colleagues(row),
     )
     return Bar(
         card=card,
@@ -135,13 +135,17 @@ def _stage(card: Card, stages: Sequence[Stage], say: Say) -> Field:
 
 
 def _agent(row: ConversationRow, colleagues: Sequence[Colleague], say: Say) -> Field:
-    """The colleague, whom nobody changes after the first message (R-2.007, R-2.144)."""
+    """The colleague, in the groups main and team; after the first message nobody changes it (R-2.007, R-2.008)."""
     none = Option("", say("bar.none_agent"), row.agent is None)
-    offered = _named(((each.name, each.nickname) for each in colleagues), row.agent)
+    groups = (
+        Group(say(f"colleague.group.{group}"), _named(those, row.agent))
+        for group in TALKED_TO
+        if (those := [(each.name, each.nickname) for each in colleagues if each.definition.group == group])
+    )
     gone = row.agent is not None and row.agent not in {each.name for each in colleagues}
     own = (Option(row.agent or "", visible(row.agent or ""), is_chosen=True),) if gone else ()
-    locked = say("card.agent_locked") if row.last_turn else ""
-    return Field("agent", say("bar.agent"), (Group("", (none, *own, *offered)),), locked)
+    locked = say("card.agent_locked") if row.last_turn or row.home_of else ""
+    return Field("agent", say("bar.agent"), (Group("", (none, *own)), *groups), locked)
 
 
 def _named(pairs: Iterable[tuple[str, str]], chosen: str | None) -> tuple[Option, ...]:
