@@ -13,8 +13,8 @@ from maia.workspace.cards import Place
 from maia.workspace.fields import LONGEST_NOTE
 from maia.workspace.records import Card, ConversationRow, Entry
 
-Id = Annotated[str, StringConstraints(max_length=60)]
-Label = Annotated[str, StringConstraints(max_length=200)]
+Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[^\x00]*$")]
+Label = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]
 PriorityName = Literal["low", "normal", "high", "urgent"]
 
 

@@ -18,7 +18,7 @@ from maia.workspace.records import NoteRow
 router = APIRouter(prefix="/memory", tags=["memory"])
 Scope = Literal["global", "type", "project"]
 Text = Annotated[str, StringConstraints(max_length=20_000)]
-Id = Annotated[str, StringConstraints(max_length=60)]
+Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[^\x00]*$")]
 
 
 class NewNote(Body):
