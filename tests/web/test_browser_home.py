@@ -56,3 +56,25 @@ def test_home_tells_what_needs_somebody_and_decides_there(context: BrowserContex
         begun = owner.ask("GET", f"/api/v1/conversations/{page.url.rpartition('/')[2]}").json()
         assert begun["projectId"] == project
         assert told == []
+
+
+def test_a_refused_first_message_leaves_no_conversation_and_a_double_click_makes_one_thing(
+    context: BrowserContext, data: Path
+) -> None:
+    with serving(data, started_with=None) as server, Visitor(server.url) as owner:
+        page = context.new_page()
+        first_run(page, server)
+        owner.sign_in()
+        page.fill("#message", "Begin")
+        with page.expect_response(lambda answer: answer.request.method == "DELETE") as taken_back:
+            page.keyboard.press("Enter")
+        assert taken_back.value.ok
+        expect(page.locator("#refusal")).to_contain_text(FR("web.refused", n=409))
+        expect(page.locator("#message")).to_have_value("Begin")
+        assert owner.ask("GET", "/api/v1/conversations").json()["conversations"] == []
+        page.goto(f"{server.url}/projects")
+        page.get_by_role("button", name=FR("plan.new_project")).click()
+        page.locator("dialog[open] [name=name]").fill("Once")
+        page.locator("dialog[open] .btn-primary").dblclick()
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        assert [each["name"] for each in owner.ask("GET", "/api/v1/projects").json()["projects"]] == ["Once"]

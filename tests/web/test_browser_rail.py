@@ -90,11 +90,13 @@ def test_the_strip_opens_while_an_agent_runs_and_tells_how_far_it_is(
     for each in (page, other):
         expect(each.locator("#execution")).to_have_attribute("open", "")
         expect(each.locator("#run-badge")).to_contain_text(say("rail.run.running"))
+        expect(each.locator("#nav-recent [aria-current] .spin")).to_have_count(1)
     expect(page.locator("#stream")).to_contain_text("word 9")
     other.click("[data-stop]")
     for each in (page, other):
         expect(each.locator("#execution")).not_to_have_attribute("open", "")
         expect(each.locator("#run-badge")).to_contain_text(say("web.outcome.stopped"))
+        expect(each.locator("#nav-recent [aria-current] .spin")).to_have_count(0)
     strip.locator("summary").click()
     expect(run).to_contain_text(say("web.usage.unknown"))
     assert told == []
@@ -193,6 +195,30 @@ def test_the_field_bar_sets_and_shows_what_other_tabs_set(
     assert [words for words in told if "400" not in words] == []
 
 
+def test_what_does_not_reach_the_server_is_told_and_shown_as_it_was(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    say = Catalogue("fr", strict=True)
+    page = opened(context, server, visitor.conversation("Cut off"))
+    expect(page.locator("#live")).to_be_attached()
+    refusal, priority = page.locator("#refusal"), page.locator("#priority select")
+    context.set_offline(True)
+    priority.select_option("urgent")
+    expect(refusal).to_contain_text(say("web.refused_lost"))
+    expect(priority).to_have_value("normal")
+    page.locator("#new-conversation").click()
+    expect(page.locator("#toasts")).to_contain_text(say("web.refused_lost"))
+    context.set_offline(False)
+    page.reload()
+    expect(refusal).to_be_empty()
+    visitor.ask("DELETE", f"/api/v1/conversations/{page.url.rpartition('/')[2]}")
+    page.locator("#title").click()
+    page.fill(".title-input", "Too late")
+    page.keyboard.press("Enter")
+    expect(refusal).to_contain_text(say("workspace.not_found"))
+    expect(page.locator("#title")).to_have_text("Cut off")
+
+
 def test_folders_are_added_ordered_and_refused_with_their_reason(
     context: BrowserContext, server: Serving, visitor: Visitor, tmp_path: Path
 ) -> None:
@@ -224,7 +250,7 @@ def test_folders_are_added_ordered_and_refused_with_their_reason(
     expect(page.locator("#p-folders")).to_be_visible()
     expect(entries.first.locator(".state")).to_contain_text("ai-memory")
     send(page, "Go")
-    expect(page.locator(".notice")).to_contain_text(say("folders.left_out", folder=str(one)))
+    expect(page.locator("#stream .notice")).to_contain_text(say("folders.left_out", folder=str(one)))
     page.locator("[data-folder=remove]").first.click()
     expect(entries.locator("b")).to_have_text([say("rail.workspace")])
-    expect(page.locator("[data-folder]")).to_have_count(0)
+    expect(page.locator("#p-folders [data-folder]")).to_have_count(0)

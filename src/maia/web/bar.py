@@ -16,7 +16,7 @@ from maia.core.ports import Say
 from maia.core.text import visible
 from maia.web.auth import AtDesk, Owned, Person, SignedIn
 from maia.web.desk import Desk
-from maia.web.frame import reader_of
+from maia.web.frame import nav_parts, reader_of
 from maia.web.picker import EffortField, Picker, effort_field, picker_of
 from maia.web.strangers import NO_STORE
 from maia.web.words import PRIORITIES
@@ -160,6 +160,7 @@ def _called(agent: str | None, colleagues: Sequence[Colleague]) -> str:
 
 @router.get("/ui/conversations/{conversation_id}/bar")
 async def draw_bar(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
-    """Everything above a conversation, after a change."""
-    values: dict[str, Any] = {"row": row, "bar": await bar_of(desk, person, row)}
+    """Everything above a conversation, after a change, and what it changes in the navigation."""
+    nav = await nav_parts(desk, person, f"/conversations/{row.id}")
+    values: dict[str, Any] = {"row": row, "bar": await bar_of(desk, person, row), "nav": nav}
     return HTMLResponse(reader_of(desk, person).draw("bar.html", **values), headers=NO_STORE)

@@ -45,6 +45,8 @@ def changed(logged: Iterable[Logged]) -> str:
         match each.event:
             case TurnStarted() | TurnEnded() | CallDecided():
                 parts |= {"history", "fields"}
+            case SessionRenamed():
+                parts.add("fields")
             case RecordChanged():
                 parts |= {*each.event.parts}
             case UserSaid() if each.event.attachments:

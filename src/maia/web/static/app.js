@@ -3,8 +3,16 @@ const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 const scroll = document.getElementById("scroll");
 const stream = document.getElementById("stream");
 
-/** Ask the server; a refusal comes back as its words. */
-async function ask(method, url, body) {
+const flying = new Map();
+
+/** Ask the server; a refusal comes back as its words. The same thing asked while it is on its way is one (a double click). */
+function ask(method, url, body) {
+  const what = JSON.stringify([method, url, body]);
+  if (!flying.has(what)) flying.set(what, request(method, url, body).finally(() => flying.delete(what)));
+  return flying.get(what);
+}
+
+async function request(method, url, body) {
   const headers = { "X-CSRF-Token": csrf, Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
@@ -93,7 +101,10 @@ for (const form of document.querySelectorAll("[data-composer]")) {
           sessionStorage.setItem(draft, content);
           box.focus();
         },
-        discard: () => box.focus(),
+        discard: () => {
+          leaveNothing();
+          box.focus();
+        },
       });
       return;
     }
@@ -101,8 +112,16 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     sessionStorage.setItem(draft, box.value);
     if (sent) refuse(refusal, sent);
     if (sent?.status === 409) form.attached?.again();
-    if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content);
+    if (sent?.status) leaveNothing();
+    else if (sent && place === "new") sessionStorage.setItem(`maia-draft-${id}`, content); // it may have arrived
     box.focus();
+  };
+  /** A conversation on Home whose first message was not taken, and that holds no file, is taken back. */
+  const leaveNothing = () => {
+    if (place !== "new" || !begun || form.attached?.count) return;
+    ask("DELETE", `/api/v1/conversations/${begun}`);
+    sessionStorage.removeItem("maia-begun");
+    begun = null;
   };
 }
 
@@ -120,12 +139,12 @@ function choose(place, answer, ways) {
   place.querySelector("button").focus();
 }
 
-/** Begin a conversation with what was chosen beside its first message. */
 /** The fields of a new conversation that Home offers. */
 function chosenIn(form) {
   return Object.fromEntries([...form.querySelectorAll("select[name]")].map((each) => [each.name, each.value || null]));
 }
 
+/** Begin a conversation with what was chosen beside its first message. */
 async function made(refusal, form) {
   const fields = Object.entries(chosenIn(form)).filter(([, value]) => value);
   const answer = await ask("POST", "/api/v1/conversations", Object.fromEntries(fields));
@@ -133,13 +152,15 @@ async function made(refusal, form) {
   return answer.ok ? answer.data.id : null;
 }
 
-/** Show why a message was not taken: the server's words, and the status as a detail. */
-function refuse(place, answer) {
+/** Show why a message was not taken: the server's words, and the status as a detail; of another change the words alone. */
+function refuse(place, answer, isMessage = true) {
   const template = document.getElementById("refusal-template");
   const shown = template.content.cloneNode(true);
   const title = shown.querySelector("b");
-  title.textContent = answer.status ? title.dataset.refused.replace("{n}", answer.status) : title.dataset.lost;
-  shown.querySelector("span").textContent = answer.data.message ?? "";
+  if (!answer.status) title.textContent = title.dataset.lost;
+  else if (isMessage) title.textContent = title.dataset.refused.replace("{n}", answer.status);
+  else title.textContent = answer.data.message ?? title.dataset.lost;
+  shown.querySelector("span").textContent = isMessage ? (answer.data.message ?? "") : "";
   if (answer.data.settings) {
     shown.querySelector(".error-actions").hidden = false;
     shown.querySelector(".error-actions a").href = answer.data.settings;
@@ -152,10 +173,13 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   if (stream && (button.id === "stop" || "stop" in button.dataset)) {
     button.disabled = true;
-    await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/stop`);
+    const answer = await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/stop`);
+    button.disabled = answer.ok;
+    if (!answer.ok) refuse(document.getElementById("refusal"), answer, false);
   } else if (button.id === "new-conversation") {
     const answer = await ask("POST", "/api/v1/conversations", {});
     if (answer.ok) location.assign(`/conversations/${answer.data.id}`);
+    else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
   } else if (button.id === "sign-out") {
     await ask("DELETE", "/api/v1/session");
     location.assign("/signin");
@@ -216,7 +240,7 @@ function rename(button) {
         const shown = document.getElementById("title");
         shown.textContent = shown.dataset.title = answer.data.title;
         document.title = `${answer.data.title} · maia`;
-      }
+      } else refuse(document.getElementById("refusal"), answer, false);
     }
     document.getElementById("title")?.focus();
   };

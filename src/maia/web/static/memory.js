@@ -1,16 +1,6 @@
 // The page of what is remembered: forms become requests, and the list is drawn again.
-const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+const { ask } = globalThis.maia;
 const lost = document.querySelector(".memory").dataset.lost;
-
-async function ask(method, url, body) {
-  const headers = { "X-CSRF-Token": csrf, Accept: "application/json", "Content-Type": "application/json" };
-  try {
-    const answer = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-    return { ok: answer.ok, data: await answer.json().catch(() => ({})) };
-  } catch {
-    return { ok: false, data: {} };
-  }
-}
 
 /** The list as the server has it now; other forms keep what was typed. */
 async function redraw() {

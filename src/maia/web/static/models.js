@@ -1,16 +1,6 @@
 // The model picker, the effort field and the page of providers: choose, search, ask the server, draw again.
-const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+const { ask } = globalThis.maia;
 const conversation = document.getElementById("stream")?.dataset.conversation;
-
-async function ask(method, url, body) {
-  const headers = { "X-CSRF-Token": csrf, Accept: "application/json", "Content-Type": "application/json" };
-  try {
-    const answer = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-    return { ok: answer.ok, status: answer.status, data: await answer.json().catch(() => ({})) };
-  } catch {
-    return { ok: false, status: 0, data: {} };
-  }
-}
 
 /** Draw parts of this page again, as the server has them now. */
 async function redraw(url, ids) {

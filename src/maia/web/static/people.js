@@ -1,15 +1,5 @@
 // The pages of people and of one's own account: ask the server, draw again, show a link that is told once.
-const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
-
-async function ask(method, url, body) {
-  const headers = { "X-CSRF-Token": csrf, Accept: "application/json", "Content-Type": "application/json" };
-  try {
-    const answer = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
-    return { ok: answer.ok, data: answer.status === 204 ? {} : await answer.json().catch(() => ({})) };
-  } catch {
-    return { ok: false, data: {} };
-  }
-}
+const { ask } = globalThis.maia;
 
 /** Draw these parts again, as the server has them now. */
 async function redraw(...ids) {

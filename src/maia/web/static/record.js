@@ -46,13 +46,22 @@ rail.addEventListener("toggle", (event) => {
 
 // What changes elsewhere ----------------------------------------------------------------------------------------------
 
+/** What the server said last is shown again where a change did not reach it. */
+function reset(field) {
+  if (field.tagName === "SELECT") for (const each of field.options) each.selected = each.defaultSelected;
+  else field.value = field.defaultValue;
+}
+
 /** Draw what stands above again. What has the focus keeps it; a day that is being typed stays unless it was refused. */
 let [drawn, resets] = [0, false];
 async function drawBar(refused = false) {
   const mine = ++drawn;
   resets ||= refused;
   const answer = await fetch(`/ui/conversations/${conversation}/bar`, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
+  if (!answer?.ok) {
+    if (refused) document.querySelectorAll("[data-field]").forEach(reset);
+    return;
+  }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (mine !== drawn) return; // a later one is on its way
   const fields = document.getElementById("fields");
@@ -63,7 +72,7 @@ async function drawBar(refused = false) {
     if (!old) fields.append(now);
     else if (old.open || (focused?.type === "date" && !resets)) continue;
     else if (old.outerHTML !== now.outerHTML || resets) old.replaceWith(now);
-    if (focused) now.querySelector("select, input, summary")?.focus();
+    if (focused) (now.querySelector(`[id="${focused.id}"]`) ?? now.querySelector("select, input, summary"))?.focus();
   }
   resets = false;
 }
@@ -126,7 +135,7 @@ async function change(body, place) {
     place.hidden = answer.ok;
     place.textContent = answer.ok ? "" : (answer.data.message ?? place.dataset.lost);
   } else if (answer.ok) refusal.replaceChildren();
-  else globalThis.maia.refuse(refusal, answer);
+  else globalThis.maia.refuse(refusal, answer, false);
   return answer.ok;
 }
 
