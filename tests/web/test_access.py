@@ -303,10 +303,27 @@ def test_signing_in_leads_to_our_own_pages_only(served: Serving, where: str) -> 
         assert visitor.client.post("/signin", data=form).headers["location"] == "/"
 
 
-def test_a_stranger_is_led_to_sign_in_and_back(served: Serving) -> None:
+@pytest.mark.parametrize(
+    ("place", "led"),
+    [
+        pytest.param("/conversations/abc", "/signin?next=/conversations/abc", id="a page"),
+        pytest.param("/board?q=a%20b&view=list", "/signin?next=/board%3Fq%3Da%2520b%26view%3Dlist", id="its filters"),
+        pytest.param("/board?q=" + "x" * 300, "/signin", id="too long to keep"),
+    ],
+)
+def test_a_stranger_is_led_to_sign_in_and_back(served: Serving, place: str, led: str) -> None:
     with Visitor(served.url) as stranger:
-        answer = stranger.ask("GET", "/conversations/abc", Accept="text/html")
-        assert (answer.status_code, answer.headers["location"]) == (303, "/signin?next=/conversations/abc")
+        answer = stranger.ask("GET", place, Accept="text/html")
+        assert (answer.status_code, answer.headers["location"]) == (303, led)
+        form = {"email": OWNER["email"], "password": OWNER["password"], "next": place}
+        assert led == "/signin" or stranger.client.post("/signin", data=form).headers["location"] == place
+
+
+def test_an_address_with_odd_values_is_a_page_for_a_browser_and_a_code_for_a_program(owner: Visitor) -> None:
+    for path in ("/board?view=zzz", "/providers?tab=zzz", "/signin?next=" + "x" * 400):
+        page = owner.ask("GET", path, Accept="text/html")
+        assert (page.status_code, page.headers["content-type"]) == (400, "text/html; charset=utf-8"), path
+        assert owner.ask("GET", path).json()["code"] == "ValidationError"
 
 
 def test_files_of_another_person_are_not_there(two: tuple[Serving, str, str]) -> None:

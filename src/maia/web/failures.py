@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from maia.core.errors import MaiaError
 from maia.core.types import JsonObject
 from maia.web.auth import NotSignedIn, WrongToken
-from maia.web.strangers import error_page, stranger
+from maia.web.strangers import LONGEST_PLACE, error_page, stranger
 from maia.web.troubles import settings_for
 from maia.workspace.problems import (
     AlreadyDecided,
@@ -128,21 +128,27 @@ def _words(request: Request, key: str, **values: Any) -> str:
     return stranger(request).say(key, **values)
 
 
+def _told(
+    request: Request, status: int, code: str, words: str, more: JsonObject, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A page for whom opened one, else the words with their code."""
+    if _is_page(request) and request.method == "GET":
+        return error_page(request, status, words)
+    return JSONResponse(_body(code, words, **more), status, headers)
+
+
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, MaiaError)
-    status, code = status_of(error), code_of(error)
-    if _is_page(request) and request.method == "GET":
-        return error_page(request, status, _words(request, error.key, **error.values))
     headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
-    return JSONResponse(
-        _body(code, _words(request, error.key, **error.values), **_more(request, error)), status, headers
-    )
+    words = _words(request, error.key, **error.values)
+    return _told(request, status_of(error), code_of(error), words, _more(request, error), headers)
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:
     if _is_page(request) and request.method == "GET":
-        where = quote(request.url.path, safe="/")
-        return RedirectResponse("/signin" if where == "/" else f"/signin?next={where}", 303)
+        where = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        leads_back = where != "/" and len(where) <= LONGEST_PLACE
+        return RedirectResponse(f"/signin?next={quote(where, safe='/')}" if leads_back else "/signin", 303)
     return JSONResponse(_body("not_signed_in", _words(request, "signin.needed")), 401)
 
 
@@ -153,24 +159,22 @@ async def _wrong_token(request: Request, _error: Exception) -> Response:
 async def _by_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = _words(request, "web.not_found") if error.status_code == 404 else str(error.detail)
-    if _is_page(request) and request.method == "GET":
-        return error_page(request, error.status_code, words)
     code = _CODES.get(error.status_code, f"http_{error.status_code}")
-    return JSONResponse(_body(code, words), error.status_code, error.headers)
+    return _told(request, error.status_code, code, words, {}, error.headers)
 
 
 async def _bad_body(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     issues = [{"path": [str(part) for part in issue["loc"]], "message": issue["msg"]} for issue in error.errors()]
-    return JSONResponse(_body("ValidationError", _words(request, "web.bad_body"), issues=issues), 400)
+    return _told(request, 400, "ValidationError", _words(request, "web.bad_body"), {"issues": issues})
 
 
 async def _storage(request: Request, error: Exception) -> Response:
     _log.error("storage: %s", type(error).__name__)
-    return JSONResponse(_body("storage", _words(request, "web.storage")), 503)
+    return _told(request, 503, "storage", _words(request, "web.storage"), {})
 
 
 async def _defect(request: Request, error: Exception) -> Response:
     """The traceback goes to the server's log, never to a reader."""
     _log.error("defect at %s %s", request.method, request.url.path, exc_info=error)
-    return JSONResponse(_body("defect", _words(request, "web.defect")), 500)
+    return _told(request, 500, "defect", _words(request, "web.defect"), {})

@@ -14,7 +14,7 @@ from maia.web.auth import AtDesk
 from maia.web.cookies import binding_of, keep_binding, set_cookies
 from maia.web.desk import Desk
 from maia.web.failures import status_of
-from maia.web.strangers import NO_STORE, inside, signin_page, stranger, stranger_page
+from maia.web.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
 from maia.workspace.oidc import RETURN, Oidc
 
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -33,7 +33,7 @@ def _refused(request: Request, error: MaiaError) -> Response:
 
 @open_router.get("/signin/oidc")
 async def begin(
-    request: Request, desk: AtDesk, where: Annotated[str, Query(alias="next", max_length=300)] = "/"
+    request: Request, desk: AtDesk, where: Annotated[str, Query(alias="next", max_length=LONGEST_PLACE)] = "/"
 ) -> Response:
     """Send this browser to the provider."""
     public = desk.public or f"{request.url.scheme}://{request.url.netloc}"

@@ -19,7 +19,7 @@ from maia.web.history import history_of
 from maia.web.live import pieces
 from maia.web.progress import progress_of
 from maia.web.rail import TABS
-from maia.web.strangers import NO_STORE, inside, signin_page, stranger, stranger_page
+from maia.web.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
 from maia.web.stream import LARGEST, streamed
 from maia.web.view import fold
 from maia.workspace.approvals import may_decide
@@ -92,7 +92,9 @@ async def stream(
 
 
 @open_router.get("/signin")
-async def sign_in_page(request: Request, where: Annotated[str, Query(alias="next", max_length=300)] = "/") -> Response:
+async def sign_in_page(
+    request: Request, where: Annotated[str, Query(alias="next", max_length=LONGEST_PLACE)] = "/"
+) -> Response:
     """Where somebody who is not signed in is led."""
     return signin_page(request, where=inside(where))
 

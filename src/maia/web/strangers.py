@@ -13,6 +13,8 @@ from maia.web.desk import desk_of, language_of
 from maia.web.render import Reader
 
 _INSIDE: Final = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")
+LONGEST_PLACE: Final = 300
+"""Characters of the place that signing in leads to."""
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
