@@ -335,5 +335,5 @@ def test_two_processes_at_once_lose_nothing(world: World) -> None:
 def test_every_field_of_the_header_but_the_name_can_be_changed() -> None:
     assert set(CHANGEABLE) == {
         "nickname", "description", "tools", "skills", "permissions", "model", "effort", "trace", "runner", "key",
-        "folders", "memory", "asks_nothing", "group", "instructions", "missions", "output",
+        "folders", "memory", "asks_nothing", "group", "max_turns", "instructions", "missions", "output",
     }  # fmt: skip

@@ -45,6 +45,7 @@ memory: no
 trace: oui
 asks_nothing: true
 group: Team
+Max-Turns: 40
 color: blue
 ---
 A note for readers.
@@ -85,6 +86,7 @@ A list.
         keeps_trace=True,
         asks_nothing=True,
         group="team",
+        max_turns=40,
         level="home",
         shown=ORIGIN.shown,
     )
@@ -142,6 +144,10 @@ def test_line_ends_and_byte_order_marks_make_no_difference(newline: str, mark: s
         (written("model: |\n  a\n  b\n"), "one_line", 3),
         (written("memory: perhaps\n"), "switch", 3),
         (written("effort: huge\n"), "effort", 3),
+        (written("max_turns: 0\n"), "count", 3),
+        (written("max_turns: 1001\n"), "count", 3),
+        (written("max_turns: ٣\n"), "count", 3),
+        (written("max_turns: 2.5\n"), "count", 3),
         (written("tools: {a: b}\n"), "list", 3),
         (written("tools: [[a]]\n"), "entry", 3),
         (written(f"folders: [{'x, ' * 501}]\n"), "many", 3),

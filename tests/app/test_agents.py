@@ -15,7 +15,9 @@ from maia.agents.shelf import Shelf
 from maia.agents.template import template
 from maia.app.acting import rules_of, section_of, steps_of, tools_for
 from maia.app.agents import act_as, agent_shelf, changing, find_agent
-from maia.app.build import Ground, build_conversation, lay_ground, runner_of
+from maia.app.build import Ground, build_conversation, endpoint_models, lay_ground, runner_of, work_bench
+from maia.app.memory import Remembered
+from maia.app.paying import Purses
 from maia.core.agent import AgentDefinition, AgentRules, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
@@ -149,6 +151,28 @@ def test_a_program_works_without_asking_only_where_the_person_says_so(
 )
 def test_effort_bounds_the_steps_and_no_limit_is_lifted(effort: Effort | None, limit: int, steps: int) -> None:
     assert steps_of(replace(AGENT, effort=effort), limit) == steps
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "steps"),
+    [
+        pytest.param({}, Options(), 50, id="as the settings say"),
+        pytest.param({"max_turns": 80}, Options(), 80, id="more than the settings"),
+        pytest.param({"max_turns": 3}, Options(), 3, id="fewer"),
+        pytest.param({"max_turns": 40, "effort": "low"}, Options(), 40, id="before its effort"),
+        pytest.param({"max_turns": 40}, Options(max_iterations=7), 7, id="the option first"),
+    ],
+)
+def test_an_agents_own_turns_are_its_steps_unless_the_option_says_otherwise(
+    base: Path, fields: dict[str, Any], options: Options, steps: int
+) -> None:
+    ground = act_as(ground_of(base, options), replace(AGENT, **fields))
+    models = endpoint_models(ground)
+    purses = Purses(lambda: ground.rules.settings, {}, ground.say, Remembered(base / "remembered"))
+    config = work_bench(ground, models, purses, lambda _whose, _notices: None).configure()
+    assert config.max_iterations == steps
+    (told,) = [section.text for section in config.sections if section.name == "agent"]
+    assert (f"at most {steps} steps" in told) is (steps not in (7, 50))
 
 
 def test_an_agent_is_told_its_sections_and_its_pace() -> None:

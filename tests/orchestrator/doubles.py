@@ -250,6 +250,7 @@ class FakeAgents:
             "trace": False,
             "asks_nothing": False,
             "group": "main",
+            "max_turns": None,
             "instructions": "",
             "missions": "",
             "output": "",

@@ -70,16 +70,26 @@ def test_it_ends_in_order_with_a_stream_open_and_an_answer_going_on(data: Path, 
         assert (answer["content"], answer["turnMeta"]["error"]["code"]) == ("Half", "server_stopped")
 
 
-def test_a_chat_turn_does_25_round_trips_and_says_so(data: Path) -> None:
+HASTY = "---\ndescription: Hurries.\nmax_turns: 28\n---\n# Instructions system\nGo.\n# Missions\nGo.\n# Output\nDone.\n"
+
+
+def test_a_chat_turn_does_25_round_trips_or_those_of_its_colleague_and_says_so(data: Path) -> None:
+    agent = data / "home" / ".maia" / "agents" / "hasty" / "AGENT.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(HASTY, "utf-8")
     call = {"call": {"name": "Glob", "arguments": {"pattern": "*"}}, "usage": {"input": 10, "output": 1}}
-    script = [{**call, "call": {"name": "Glob", "arguments": {"pattern": f"{n}*"}}} for n in range(30)]
+    script = [{**call, "call": {"name": "Glob", "arguments": {"pattern": f"{n}*"}}} for n in range(60)]
     with serving(data, script=script) as server, Visitor(server.url) as visitor:
         visitor.become_owner(server.token)
         conversation = visitor.conversation()
         visitor.say(conversation, "Go")
         meta = visitor.until_done(conversation)[-1].json["turnMeta"]
         page = visitor.client.get(f"/conversations/{conversation}").text
+        hers = visitor.ask("POST", "/api/v1/conversations", {"agent": "hasty"}).json()["id"]
+        visitor.say(hers, "Go")
+        her_meta = visitor.until_done(hers)[-1].json["turnMeta"]
     assert (meta["outcome"], meta["steps"], meta["toolCalls"]) == ("turn_limit", 25, 25)
+    assert (her_meta["outcome"], her_meta["steps"]) == ("turn_limit", 28)
     assert "275" in page, "tokens of all model calls"
 
 

@@ -25,7 +25,7 @@ def agent(name: str, **fields: Any) -> AgentDefinition:
     return AgentDefinition(name, name.capitalize(), f"{name}.", "Be careful.", **fields)
 
 
-IRIS = Colleague(agent("iris", tools=("Read",), effort="high"), model="m")
+IRIS = Colleague(agent("iris", tools=("Read",), effort="high", max_turns=40), model="m")
 BASILE = Colleague(agent("basile", group="team"))
 MOLE = Colleague(agent("mole", group="specialist"))
 PAIR = Pair("played", "m")
@@ -81,7 +81,7 @@ def test_a_conversation_with_a_colleague_follows_the_colleagues_model_and_effort
         assert (row.model_binding, row.provider_id) == ("inherit", None)
         assert await answered(workspace, user, row) == BoundWhy("colleague", "", None, "high", "colleague")
         assert (await workspace.conversation(user, row.id)).provider_id is None, "it goes on following"
-        assert desk.roles[-1] == Role(IRIS.definition, ("Read",))
+        assert desk.roles[-1] == Role(IRIS.definition, ("Read",), 40)
         desk.here = [Colleague(replace(IRIS.definition, instructions="Be bold."), model="m")]
         await answered(workspace, user, row)
         assert desk.roles[-1].agent == desk.here[0].definition, "a definition that changed counts from the next turn on"
@@ -148,7 +148,7 @@ def test_in_place_of_a_colleague_that_is_gone_nobody_answers_and_nothing_is_stor
     story(database_url, tmp_path, tell)
 
 
-def test_without_a_colleague_the_projects_agent_gives_its_tools_and_effort_only(
+def test_without_a_colleague_the_projects_agent_gives_its_tools_turns_and_effort_only(
     database_url: str, tmp_path: Path
 ) -> None:
     async def tell(workspace: Workspace, user: User, desk: Desk) -> None:
@@ -158,7 +158,7 @@ def test_without_a_colleague_the_projects_agent_gives_its_tools_and_effort_only(
         row = await workspace.conversation(user, row.id)
         assert (row.agent, row.project_id) == (None, project)
         assert await answered(workspace, user, row) == BoundWhy("default", "", None, "high", "colleague")
-        assert desk.roles[-1] == Role(None, ("Read",))
+        assert desk.roles[-1] == Role(None, ("Read",), 40)
         plain = await workspace.create(user, "", "en")
         await answered(workspace, user, plain)
         assert desk.roles[-1] == Role()

@@ -192,6 +192,17 @@ def _group(field: Field) -> AgentGroup:
     raise Invalid("agents.bad.group", field.value.line, given=word, known=", ".join(get_args(AgentGroup)))
 
 
+MAX_TURNS: Final = 1000
+"""Of a turn; somebody who wants more means no limit, and there is none without one."""
+
+
+def _count(field: Field) -> int:
+    text = _text(field)
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MAX_TURNS):
+        raise Invalid("agents.bad.count", field.value.line, field=field.written, most=MAX_TURNS)
+    return int(text)
+
+
 _TOOL: Final = re.compile(r"[^\W\d][\w.-]*\*?")
 
 
@@ -248,5 +259,6 @@ FIELDS: Final[Mapping[str, Known]] = {
     "memory": Known("has_memory", _switch),
     "asks_nothing": Known("asks_nothing", _switch),
     "group": Known("group", _group),
+    "max_turns": Known("max_turns", _count),
 }
 """Every field that means something. Others are kept as they are: they belong to other programs."""

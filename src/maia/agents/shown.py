@@ -32,6 +32,7 @@ def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
         "trace": agent.keeps_trace,
         "asks_nothing": agent.asks_nothing,
         "group": agent.group,
+        "max_turns": agent.max_turns,
         "instructions": masked(agent.instructions),
         "missions": masked(agent.missions),
         "output": masked(agent.output),

@@ -42,10 +42,10 @@ STEPS: Final[Mapping[Effort, int]] = {"minimal": 10, "low": 10, "medium": 25, "h
 
 _PACE: Final[Mapping[Effort, str]] = {
     "none": "Answer straight away, with no more tool calls than the task cannot do without.",
-    "minimal": "Think only where you must. You have at most 10 steps; keep the last one for the answer.",
-    "low": "Go the shortest way that settles the task. You have at most 10 steps; keep the last one for the answer.",
-    "medium": "Work thoroughly, without side paths. You have at most 25 steps; keep the last one for the answer.",
-    "high": "Work carefully and check what you claim. You have at most 50 steps; keep the last one for the answer.",
+    "minimal": "Think only where you must.",
+    "low": "Go the shortest way that settles the task.",
+    "medium": "Work thoroughly, without side paths.",
+    "high": "Work carefully and check what you claim.",
     "xhigh": "Take your time: consider alternatives where it matters, and check everything that you claim.",
     "max": "Take all the care that the task allows, consider alternatives, and check everything that you claim.",
 }
@@ -56,8 +56,8 @@ def steps_of(agent: AgentDefinition, limit: int) -> int:
     return min(limit, STEPS[agent.effort]) if agent.effort in STEPS else limit
 
 
-def section_of(agent: AgentDefinition) -> Section:
-    """What the agent is told beside what every session is told."""
+def section_of(agent: AgentDefinition, turns: int | None = None) -> Section:
+    """What the agent is told beside what every session is told. `turns` are its own steps, where these count."""
     called = visible(agent.nickname)
     named = f'"{called}"' if called == agent.name else f'"{called}" (agent {agent.name})'
     parts = [f"# You act as {named}\n\n{agent.instructions}"]
@@ -65,9 +65,16 @@ def section_of(agent: AgentDefinition) -> Section:
         parts.append(f"# Your missions\n\n{agent.missions}")
     if agent.output:
         parts.append(f"# What you answer in the end\n\n{agent.output}")
-    if agent.effort is not None:
-        parts.append(f"# Effort\n\n{_PACE[agent.effort]}")
+    pace = _pace(agent, turns)
+    if pace:
+        parts.append(f"# Effort\n\n{pace}")
     return Section("agent", "\n\n".join(parts), agent.shown)
+
+
+def _pace(agent: AgentDefinition, turns: int | None) -> str:
+    steps = turns or (STEPS.get(agent.effort) if agent.effort else None)
+    bound = f"You have at most {steps} steps; keep the last one for the answer." if steps else ""
+    return f"{_PACE[agent.effort] if agent.effort else ''} {bound}".strip()
 
 
 _HELD: Final = ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "WebFetch")

@@ -85,6 +85,7 @@ def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, l
         memory=_memory(ground, agent, launch) if agent.has_memory and runner == OWN_RUNNER else None,
         acting=acting,
         offered=agent.tools,
+        turns=None if ground.options.max_iterations else agent.max_turns,
     )
 
 

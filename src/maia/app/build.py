@@ -263,7 +263,7 @@ class _Builder:
         start = read_start_context(folders.launch)
         project = (project_section(start.section),) if start.section else ()
         acting = self._acting
-        agent = (section_of(acting.agent),) if acting else ()
+        agent = (section_of(acting.agent, ground.turns),) if acting else ()
         limit = self.settings.max_iterations
         return Config(
             judge=self._rules.judge,
@@ -278,7 +278,7 @@ class _Builder:
                 *self.tool_notices,
             ),
             rules=self._rules.shown(),
-            max_iterations=steps_of(acting.agent, limit) if acting else limit,
+            max_iterations=ground.turns or (steps_of(acting.agent, limit) if acting else limit),
             max_output_tokens=self.settings.max_output_tokens,
             effort=(acting and acting.agent.effort) or self.settings.effort,
             concludes=acting is not None and ground.options.prompt is not None,

@@ -102,7 +102,7 @@ def seated(ground: Ground, role: Role) -> Ground:
     Who answers is the conversation's affair, and folders are in the ground already. Raises `UsageProblem` for a key
     that is not there.
     """
-    ground = replace(ground, memory=None, offered=role.tools)
+    ground = replace(ground, memory=None, offered=role.tools, turns=role.turns)
     agent = role.agent
     if agent is None:
         return ground

@@ -26,6 +26,7 @@ class Ground:
     `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
     `acting` is the agent as which the session acts, None for maia itself. `hidden` are places that its commands may not
     see, beside those that no command sees. `offered` are the names of the only tools that there are, None for all.
+    `turns` are the steps of a turn that an agent's definition sets, None where the settings say (R-2.255).
     """
 
     options: Options
@@ -38,6 +39,7 @@ class Ground:
     acting: Acting | None = None
     hidden: tuple[Path, ...] = ()
     offered: tuple[str, ...] | None = None
+    turns: int | None = None
 
 
 def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:

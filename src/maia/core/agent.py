@@ -43,6 +43,7 @@ class AgentDefinition:
     environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
     for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
     switch off its permission checks (C6.06). `group` is where the workspace lists it, `shown` the file for people.
+    `max_turns` are the steps that a turn of it may do, in place of the usual number (R-2.255).
     """
 
     name: str
@@ -63,5 +64,6 @@ class AgentDefinition:
     keeps_trace: bool = False
     asks_nothing: bool = False
     group: AgentGroup = "main"
+    max_turns: int | None = None
     level: AgentLevel = "home"
     shown: str = ""

@@ -62,10 +62,14 @@ def nobody(_folder: str | None = None) -> tuple[()]:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """As whom a turn acts. `tools` are the only ones offered, None for all: a model cannot run any other (R-2.147)."""
+    """As whom a turn acts. `tools` are the only ones offered, None for all: a model cannot run any other (R-2.147).
+
+    `turns` are the steps that the agent has of its own, None for the usual number (R-2.255).
+    """
 
     agent: AgentDefinition | None = None
     tools: tuple[str, ...] | None = None
+    turns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,13 @@ class Assigned:
 
     @property
     def role(self) -> Role:
-        """The whole of a colleague; of the project's default agent the list of tools alone (R-2.145, R-2.146)."""
+        """The whole of a colleague; of a project's default agent tools and steps alone (R-2.145 f., R-2.255)."""
         if self.colleague is not None:
-            return Role(self.colleague.definition, self.colleague.definition.tools)
-        return Role(None, self.stand_in.definition.tools if self.stand_in else None)
+            agent = self.colleague.definition
+            return Role(agent, agent.tools, agent.max_turns)
+        if self.stand_in is not None:
+            return Role(None, self.stand_in.definition.tools, self.stand_in.definition.max_turns)
+        return Role()
 
     @property
     def folders(self) -> tuple[str, ...]:
