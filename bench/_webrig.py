@@ -35,7 +35,7 @@ from maia.database import conversations, messages, users
 from maia.database.address import database_url
 from maia.database.database import Database
 from maia.database.events import Stamped, append_events
-from maia.workspace.passwords import hashed
+from maia.workspace.people.passwords import hashed
 
 _TICK = os.sysconf("SC_CLK_TCK")
 CONVERSATIONS, LONG_TURNS = 10_000, 1_000

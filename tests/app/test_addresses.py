@@ -6,7 +6,7 @@ from maia.app.addresses import entry_of, id_of, provider_of
 from maia.core.errors import MaiaError
 from maia.core.secret import Secret
 from maia.database.providers import ProviderRow
-from maia.workspace.supply import Address
+from maia.workspace.models.supply import Address
 
 PLACES = {
     "models.example.com": ["93.184.216.34"],

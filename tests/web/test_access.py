@@ -106,7 +106,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, str
     from maia.database import users
     from maia.database.address import database_url
     from maia.database.database import Database
-    from maia.workspace.passwords import hashed
+    from maia.workspace.people.passwords import hashed
 
     data = tmp_path_factory.mktemp("two") / "data"
     with serving(data) as server, Visitor(server.url) as visitor:

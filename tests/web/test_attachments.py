@@ -15,11 +15,11 @@ from maia.database.providers import ModelRow, ProviderRow, TierRow
 from maia.i18n.catalogue import Catalogue as Words
 from maia.web.guard import LARGEST_BODY, LARGEST_UPLOAD
 from maia.web.picker import picker_of
-from maia.workspace.attachments import LARGEST_FILE
-from maia.workspace.binding import Wanted, answerer
-from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.choosing import Answering
-from maia.workspace.effort import Options, Thinking
+from maia.workspace.files.attachments import LARGEST_FILE
+from maia.workspace.models.binding import Wanted, answerer
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import Options, Thinking
 from tests.files import making
 from tests.web.serving import Serving, Visitor, serving
 

@@ -232,7 +232,7 @@ def test_what_all_share_is_changed_by_those_who_may(tmp_path: Path) -> None:
     from maia.database import users
     from maia.database.address import database_url
     from maia.database.database import Database
-    from maia.workspace.passwords import hashed
+    from maia.workspace.people.passwords import hashed
 
     data = tmp_path / "data"
     with serving(data) as server, Visitor(server.url) as visitor:

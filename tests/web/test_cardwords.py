@@ -9,7 +9,7 @@ from maia.web.boardview import columns
 from maia.web.cardwords import CardWords, Share
 from maia.web.export import as_markdown, file_header
 from maia.web.records import marked
-from maia.workspace.board import Asked, Board, Filter, words_in
+from maia.workspace.record.board import Asked, Board, Filter, words_in
 from maia.workspace.records import Card, MessageRow, Stage
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from maia.database import users
 from maia.database.address import database_url
 from maia.database.database import Database
-from maia.workspace.passwords import hashed
+from maia.workspace.people.passwords import hashed
 from tests.web.serving import Frame, Visitor, serving
 
 API = "/api/v1/conversations"

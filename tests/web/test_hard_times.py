@@ -127,7 +127,7 @@ def test_a_clock_that_jumps_back_changes_no_order_and_signs_nobody_out(
 
 
 def test_tries_do_not_wait_for_a_clock_that_jumps() -> None:
-    from maia.workspace.tries import BY_EMAIL, Source, Tries
+    from maia.workspace.people.tries import BY_EMAIL, Source, Tries
 
     tries, source = Tries(), Source("a@b", "here")
     for _ in range(BY_EMAIL):

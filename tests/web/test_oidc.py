@@ -233,7 +233,7 @@ def test_the_way_back_leads_inside_only(fake: FakeProvider, visitor: Visitor, wh
 def fresh(issuer: str) -> Any:
     """The client in this process, before it asked anything."""
     from maia.core.secret import Secret
-    from maia.workspace.oidc import Oidc, Provider
+    from maia.workspace.people.oidc import Oidc, Provider
 
     return Oidc(Provider(issuer, CLIENT, Secret(""), "Fake"))
 

@@ -27,10 +27,10 @@ from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
-from maia.workspace.catalogue import Pair
 from maia.workspace.colleagues import Colleagues, Role, nobody
 from maia.workspace.folders import Room
-from maia.workspace.supply import Address, KeyLook, Reached, Supply, Trial
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.supply import Address, KeyLook, Reached, Supply, Trial
 from maia.workspace.workspace import Workspace
 
 

@@ -23,9 +23,9 @@ from maia.engine.setup import Bound
 from maia.files.blobs import Incoming
 from maia.files.placing import PLACE
 from maia.privacy.destination import Destination
-from maia.workspace import attachments as kept
-from maia.workspace.attachments import LARGEST_FILE, MOST_FILES
-from maia.workspace.joining import room_for
+from maia.workspace.files import attachments as kept
+from maia.workspace.files.attachments import LARGEST_FILE, MOST_FILES
+from maia.workspace.files.joining import room_for
 from maia.workspace.problems import FileGone, FileRefused, FileTooLarge, NoRoomForFile, NotYours, PrivacyBlocked
 from maia.workspace.workspace import Workspace
 from tests.files import making
@@ -276,7 +276,7 @@ def test_more_pictures_than_a_request_holds_leave_out_the_earliest(
     eyes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eyes(True)
-    monkeypatch.setattr("maia.workspace.pictures.MOST_PICTURES", 1)
+    monkeypatch.setattr("maia.workspace.files.pictures.MOST_PICTURES", 1)
 
     async def story() -> None:
         wire = PlayedWire(["Seen."])
@@ -438,7 +438,7 @@ def test_a_program_finds_the_files_in_its_folder_and_what_it_writes_is_kept(data
 
 
 def test_more_files_than_are_kept_after_a_turn_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maia.workspace.gathering.MOST_A_TURN", 2)
+    monkeypatch.setattr("maia.workspace.files.gathering.MOST_A_TURN", 2)
 
     async def story() -> None:
         program = Program({f"{n}.txt": b"%d" % n for n in range(5)})

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from maia.database.providers import ModelRow, ProviderRow, TierRow
-from maia.workspace.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.models.binding import Answerer, Binding, Nobody, Wanted, answerer, refusal
+from maia.workspace.models.catalogue import Catalogue, Pair
 
 A1, A2, B1, C1 = Pair("a", "one"), Pair("a", "two"), Pair("b", "one"), Pair("c", "sonnet")
 GONE = Pair("b", "gone")

@@ -11,11 +11,11 @@ from maia.database import board, conversations, messages, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
 from maia.database.tables import CONVERSATIONS
-from maia.workspace.board import Asked, Filter, words_in
-from maia.workspace.cards import Place
 from maia.workspace.changing import Asked as Changed
 from maia.workspace.news import EVERYTHING, News
 from maia.workspace.problems import Unusable
+from maia.workspace.record.board import Asked, Filter, words_in
+from maia.workspace.record.cards import Place
 from maia.workspace.records import User
 from maia.workspace.workspace import Workspace
 from tests.workspace.test_cards import answered, story

@@ -12,12 +12,12 @@ from maia.core.types import Submission
 from maia.database import history, users
 from maia.database.database import Database
 from maia.database.search import words_of
-from maia.workspace import board
-from maia.workspace.cards import excerpt_of
 from maia.workspace.changing import Asked
 from maia.workspace.colleagues import Colleague
-from maia.workspace.fields import checked_due
 from maia.workspace.problems import NotThere, NotYours, Unusable
+from maia.workspace.record import board
+from maia.workspace.record.cards import excerpt_of
+from maia.workspace.record.fields import checked_due
 from maia.workspace.records import ConversationRow, User
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on

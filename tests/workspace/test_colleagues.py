@@ -11,9 +11,9 @@ from maia.core.agent import AgentDefinition
 from maia.core.events import ToolCallFinished, TurnEnded, TurnStarted
 from maia.core.types import BoundWhy, Submission
 from maia.database.providers import ModelRow, ProviderRow, TierRow
-from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.choosing import Change, answering
 from maia.workspace.colleagues import Assigned, Colleague, Role, talked_to
+from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.problems import ModelUnavailable, NotThere, Unfit, Unusable
 from maia.workspace.records import ConversationRow, User
 from maia.workspace.workspace import Workspace

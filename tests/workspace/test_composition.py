@@ -16,10 +16,10 @@ from maia.database.tables import CONTEXT_DAYS
 from maia.engine.setup import Bound
 from maia.privacy.destination import Destination
 from maia.privacy.sent import Sent
-from maia.workspace.catalogue import Pair
 from maia.workspace.changing import Asked
 from maia.workspace.choosing import Change
 from maia.workspace.composition import Tape, is_measured, tokens_of, window_of
+from maia.workspace.models.catalogue import Pair
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedSupply, PlayedWire, workspace_on
 from tests.workspace.test_approvals import POKE, CallingWire, Poke, Program, database_of, turn, with_poke

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from maia.core.types import Effort
 from maia.database.providers import ModelRow, ProviderRow
-from maia.workspace.catalogue import Catalogue, Pair
-from maia.workspace.effort import LADDER, Thinking, is_toggle, levels_of, nearest, thinking
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import LADDER, Thinking, is_toggle, levels_of, nearest, thinking
 
 
 def a_model(*efforts: Effort, known: bool = True) -> ModelRow:

@@ -16,8 +16,8 @@ from maia.database import memories, users
 from maia.engine.setup import Bound, Config
 from maia.i18n.catalogue import Catalogue
 from maia.privacy.destination import Destination
-from maia.workspace.memories import LONGEST_NOTE
 from maia.workspace.problems import NotThere, Unusable
+from maia.workspace.remembering.memories import LONGEST_NOTE
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, bench_of, workspace_on
 from tests.workspace.test_approvals import Program, ProgramModels, database_of, turn

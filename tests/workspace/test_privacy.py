@@ -12,8 +12,8 @@ from maia.database.database import Database
 from maia.database.tables import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination
 from maia.privacy.policy import Policy
-from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Change
+from maia.workspace.models.catalogue import Pair
 from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on

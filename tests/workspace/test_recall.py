@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from maia.database.memories import NoteRow, Place, Weighable
 from maia.memory.rough import rough_vector
-from maia.workspace.moment import known_zone, turn_time
-from maia.workspace.recall import budget_of, laid_out, query_of
-from maia.workspace.weighing import Candidate, best, candidate_of, folded_words
+from maia.workspace.remembering.moment import known_zone, turn_time
+from maia.workspace.remembering.recall import budget_of, laid_out, query_of
+from maia.workspace.remembering.weighing import Candidate, best, candidate_of, folded_words
 
 DAY = 86_400.0
 

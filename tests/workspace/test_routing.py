@@ -27,18 +27,18 @@ from maia.database.spending import Sum
 from maia.database.users import User
 from maia.engine.setup import Bound
 from maia.privacy.destination import Destination
-from maia.workspace.background import Candidate, Group, candidates
 from maia.workspace.bench import WorkBench
-from maia.workspace.budget import Budget, Period, Standing, changed, first_day, read_budget, standing
-from maia.workspace.budgets import BUDGET_STOP
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.calls.background import Candidate, Group, candidates
+from maia.workspace.calls.naming import SYSTEM as NAMING
+from maia.workspace.calls.triage import SYSTEM as TRIAGE
+from maia.workspace.calls.triage import Guess, by_words
 from maia.workspace.changing import Asked
 from maia.workspace.choosing import Change
-from maia.workspace.naming import SYSTEM as NAMING
+from maia.workspace.models.budget import Budget, Period, Standing, changed, first_day, read_budget, standing
+from maia.workspace.models.budgets import BUDGET_STOP
+from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.problems import BudgetStopped, Unfit
 from maia.workspace.titles import from_model
-from maia.workspace.triage import SYSTEM as TRIAGE
-from maia.workspace.triage import Guess, by_words
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedSupply, PlayedWire, bench_of, workspace_on
 

@@ -15,10 +15,10 @@ from maia.database.database import Database
 from maia.database.ids import new_id
 from maia.database.providers import ModelRow, ProviderRow
 from maia.database.users import Role, User
-from maia.workspace.catalogue import Pair, Tier
+from maia.workspace.models.catalogue import Pair, Tier
+from maia.workspace.models.shelf import Refreshed, Shelf
+from maia.workspace.models.supply import Address, KeyLook, Reached, Trial
 from maia.workspace.problems import Coded, NotAllowed, NotThere
-from maia.workspace.shelf import Refreshed, Shelf
-from maia.workspace.supply import Address, KeyLook, Reached, Trial
 
 ALPHA = ProviderRow("alpha", "Alpha", "api", "https://alpha.example/v1", "ALPHA_KEY", "ALPHA_KEY")
 

@@ -8,11 +8,11 @@ from sqlalchemy.exc import OperationalError
 from maia.core.events import Answered, ContextCleared, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
 from maia.core.types import AssistantMessage, Cost, Failure, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.events import Stamped
-from maia.workspace.catalogue import Pair
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.people.tries import BY_ADDRESS, BY_EMAIL, WINDOW, Source, Tries
 from maia.workspace.problems import Busy, ModelUnavailable, Unusable
 from maia.workspace.recovery import SERVER_STOPPED, endings
 from maia.workspace.titles import excerpt
-from maia.workspace.tries import BY_ADDRESS, BY_EMAIL, WINDOW, Source, Tries
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 

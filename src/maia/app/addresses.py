@@ -17,7 +17,7 @@ from maia.llm.addresses import is_loopback_url, url_problem
 from maia.llm.providers import LOCAL_SERVERS
 from maia.llm.providers import PROVIDERS as SERVED
 from maia.sandbox.addresses import is_public
-from maia.workspace.supply import Address
+from maia.workspace.models.supply import Address
 
 Resolve = Callable[[str, int], Sequence[str]]
 """(host, port) → numeric addresses. Raises OSError."""

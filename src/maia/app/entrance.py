@@ -11,7 +11,7 @@ from maia.core.weburl import WebUrl, is_loopback_host, read_url
 
 if TYPE_CHECKING:
     from maia.database.users import Role
-    from maia.workspace.oidc import Oidc
+    from maia.workspace.people.oidc import Oidc
 
 _ROLES: Final[tuple[Role, ...]] = ("admin", "user", "guest")
 
@@ -32,7 +32,7 @@ def oidc_of(env: Mapping[str, str]) -> Oidc | None:
     issuer = env.get("MAIA_OIDC_ISSUER", "").strip()
     if not issuer:
         return None
-    from maia.workspace.oidc import Oidc, Provider
+    from maia.workspace.people.oidc import Oidc, Provider
 
     url = read_url(issuer)
     if not isinstance(url, WebUrl) or not (url.scheme == "https" or is_loopback_host(url.host)):

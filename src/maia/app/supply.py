@@ -20,9 +20,9 @@ from maia.llm.binding import default_model
 from maia.llm.endpoint import OFFLINE, Endpoint
 from maia.llm.models import ModelInfo
 from maia.runtimes.programs import PROGRAMS, Program, find
-from maia.workspace.catalogue import Pair
 from maia.workspace.composition import PROGRAM_WINDOWS
-from maia.workspace.supply import Address, KeyLook, Reached, Trial
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.supply import Address, KeyLook, Reached, Trial
 
 if TYPE_CHECKING:
     from maia.app.agentkeys import AgentKey

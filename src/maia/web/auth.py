@@ -12,10 +12,10 @@ from starlette.requests import Request
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.desk import Desk, desk_of, language_of
 from maia.web.hosts import SAFE
-from maia.workspace.accounts import csrf_token
+from maia.workspace.people.accounts import csrf_token
+from maia.workspace.people.rights import may
 from maia.workspace.problems import NotAllowed
 from maia.workspace.records import ConversationRow, User
-from maia.workspace.rights import may
 
 CSRF_HEADER = "x-csrf-token"
 

@@ -18,7 +18,7 @@ from maia.web.frame import nav_parts, page_of, reader_of
 from maia.web.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.stream import streamed
 from maia.web.words import PRESSING_FIRST, PRIORITIES
-from maia.workspace.board import EVERYONE, Board
+from maia.workspace.record.board import EVERYONE, Board
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 _ROWS = 40

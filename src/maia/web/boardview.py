@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from maia.core.ports import Say
 from maia.web.words import PRESSING_FIRST, PRIORITIES
-from maia.workspace.board import MOST_OF_A_LANE, Asked, Board, Lane
+from maia.workspace.record.board import MOST_OF_A_LANE, Asked, Board, Lane
 from maia.workspace.records import Card
 
 FIELDS: Mapping[str, str] = {"stage": "stageId", "priority": "priority", "agent": "agent"}

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from maia.web.desk import Desk
-from maia.workspace.accounts import DAYS, Signed
-from maia.workspace.oidc import RETURN
+from maia.workspace.people.accounts import DAYS, Signed
+from maia.workspace.people.oidc import RETURN
 
 _DEVICE_DAYS = 400
 """The longest time for which browsers keep a cookie."""

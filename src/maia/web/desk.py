@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.web.hosts import Hosts
-from maia.workspace.oidc import Oidc
+from maia.workspace.people.oidc import Oidc
 from maia.workspace.workspace import Workspace
 
 

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.frame import reader_of
 from maia.web.strangers import NO_STORE
-from maia.workspace.gathering import shown_files
+from maia.workspace.files.gathering import shown_files
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -14,8 +14,8 @@ from maia.web.auth import AtDesk, Owned, SignedIn
 from maia.web.frame import reader_of
 from maia.web.strangers import NO_STORE
 from maia.workspace.folders import Kept
+from maia.workspace.people.rights import may
 from maia.workspace.records import FolderRow
-from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from maia.core.ports import Say
-from maia.workspace.attachments import LARGEST_FILE, MOST_FILES
+from maia.workspace.files.attachments import LARGEST_FILE, MOST_FILES
 
 
 @dataclass(frozen=True, slots=True)

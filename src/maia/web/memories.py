@@ -12,8 +12,8 @@ from maia.core.ports import Say
 from maia.core.text import visible
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.frame import page_of
-from maia.workspace.memories import LONGEST_NOTE, MOST_NOTES, PAGE
 from maia.workspace.records import NoteRow, Project, ProjectType
+from maia.workspace.remembering.memories import LONGEST_NOTE, MOST_NOTES, PAGE
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

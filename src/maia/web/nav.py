@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from maia.workspace.people.rights import Right, may
 from maia.workspace.records import User
-from maia.workspace.rights import Right, may
 
 
 @dataclass(frozen=True, slots=True)

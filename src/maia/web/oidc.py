@@ -15,7 +15,7 @@ from maia.web.cookies import binding_of, keep_binding, set_cookies
 from maia.web.desk import Desk
 from maia.web.failures import status_of
 from maia.web.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
-from maia.workspace.oidc import RETURN, Oidc
+from maia.workspace.people.oidc import RETURN, Oidc
 
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

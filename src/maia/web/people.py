@@ -19,9 +19,9 @@ from maia.web.frame import page_of
 from maia.web.places import place_of
 from maia.web.strangers import stranger, stranger_page
 from maia.web.words import Sign
-from maia.workspace.people import LISTED
+from maia.workspace.people.people import LISTED
+from maia.workspace.people.rights import RIGHTS, Right, may_manage
 from maia.workspace.records import ROLES, Member, Role, Standing
-from maia.workspace.rights import RIGHTS, Right, may_manage
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from maia.core.ports import Say
 from maia.core.types import BoundWhy, Effort
-from maia.workspace.binding import Answerer, Nobody, refusal
-from maia.workspace.catalogue import Catalogue, Pair
 from maia.workspace.choosing import Answering
-from maia.workspace.effort import Options, Thinking
+from maia.workspace.models.binding import Answerer, Nobody, refusal
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import Options, Thinking
 
 
 @dataclass(frozen=True, slots=True)

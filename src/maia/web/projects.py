@@ -18,10 +18,10 @@ from maia.web.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.strangers import NO_STORE
 from maia.web.stream import streamed
 from maia.web.words import COLOURS, ICONS, PRESSING_FIRST
-from maia.workspace.defaults import Scope
+from maia.workspace.people.rights import may
 from maia.workspace.problems import NotThere
+from maia.workspace.record.defaults import Scope
 from maia.workspace.records import FolderRow, Project, ProjectType, Stage
-from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 NEW: Final = "new"

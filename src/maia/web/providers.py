@@ -16,12 +16,12 @@ from maia.web.desk import Desk
 from maia.web.frame import page_of
 from maia.web.picker import compact
 from maia.web.words import Sign
-from maia.workspace.background import Group
-from maia.workspace.budget import Level, Period
-from maia.workspace.catalogue import TIERS, Catalogue, Pair, Tier
-from maia.workspace.effort import LADDER, levels_of
+from maia.workspace.calls.background import Group
+from maia.workspace.models.budget import Level, Period
+from maia.workspace.models.catalogue import TIERS, Catalogue, Pair, Tier
+from maia.workspace.models.effort import LADDER, levels_of
+from maia.workspace.people.rights import may
 from maia.workspace.records import Kind, ModelRow, ProviderRow
-from maia.workspace.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -16,7 +16,7 @@ from maia.web.frame import RECENT, reader_of
 from maia.web.nav import entries_for
 from maia.web.strangers import NO_STORE
 from maia.web.words import PRESSING_FIRST, PRIORITIES
-from maia.workspace.board import words_in
+from maia.workspace.record.board import words_in
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -23,8 +23,8 @@ from maia.database.ids import now_ms
 from maia.database.settings import note_act
 from maia.database.users import User
 from maia.workspace.log import Log
+from maia.workspace.people.rights import may
 from maia.workspace.problems import AlreadyDecided, NotAllowed, NotYours
-from maia.workspace.rights import may
 
 LISTED = 200
 PART_KNOWN: Final = "runtime.part_known"

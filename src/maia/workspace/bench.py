@@ -10,9 +10,9 @@ from maia.core.ports import Hands, Say
 from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.turn import Price
 from maia.privacy.destination import Destination
-from maia.workspace.catalogue import Pair
 from maia.workspace.colleagues import Role
 from maia.workspace.folders import Room
+from maia.workspace.models.catalogue import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,16 @@ from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.database.users import User
 from maia.folders.lists import Folder
-from maia.workspace.binding import Answerer
-from maia.workspace.cards import Cards
-from maia.workspace.catalogue import Catalogue
 from maia.workspace.choosing import Change, answering, changed_pin
 from maia.workspace.colleagues import Assigned, Colleague
 from maia.workspace.composition import window_of
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
+from maia.workspace.models.binding import Answerer
+from maia.workspace.models.catalogue import Catalogue
+from maia.workspace.models.shelf import Shelf
 from maia.workspace.problems import NotYours, Unusable
-from maia.workspace.shelf import Shelf
+from maia.workspace.record.cards import Cards
 from maia.workspace.staff import Staff
 from maia.workspace.titles import checked_title
 

@@ -7,10 +7,19 @@ from typing import cast
 
 from maia.core.types import BoundWhy, Effort
 from maia.database.conversations import ConversationRow, Pin
-from maia.workspace.binding import Answerer, Binding, Nobody, Routed, Wanted, answerer, refusal
-from maia.workspace.catalogue import ROUTED, Catalogue, Pair
 from maia.workspace.colleagues import UNASSIGNED, Assigned, Colleague
-from maia.workspace.effort import Options, Thinking, is_toggle, level, levels_of, thinking, unsupported
+from maia.workspace.models.binding import (
+    Answerer,
+    Binding,
+    Nobody,
+    Routed,
+    Wanted,
+    answerer,
+    must_be_available,
+    refusal,
+)
+from maia.workspace.models.catalogue import ROUTED, Catalogue, Pair
+from maia.workspace.models.effort import Options, Thinking, is_toggle, level, levels_of, thinking, unsupported
 from maia.workspace.problems import Unfit
 
 
@@ -169,13 +178,6 @@ def changed_pin(
         return pin, level(row.effort)
     own = colleague.pair(catalogue) if colleague else None
     return pin, _effort(change, Wanted(binding, pair, by_person, own), catalogue)
-
-
-def must_be_available(catalogue: Catalogue, pair: Pair) -> None:
-    """Raises `Unfit`: an unknown or disabled model cannot be chosen (R-2.075)."""
-    if not catalogue.is_available(pair):
-        values = {"provider": catalogue.name_of(pair.provider), "model": pair.model}
-        raise Unfit("model_binding_unavailable", "binding.unavailable", **values)
 
 
 def _effort(change: Change, wanted: Wanted, catalogue: Catalogue) -> Effort | None:

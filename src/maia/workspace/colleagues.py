@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from maia.core.agent import AgentDefinition, AgentGroup
 from maia.core.runtime import OWN_MODEL
 from maia.core.types import Effort, JsonObject
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.models.catalogue import Catalogue, Pair
 
 TALKED_TO: Final[tuple[AgentGroup, ...]] = ("main", "team")
 """The groups of the picker of agents, in its order (R-2.008); specialists are reached by other agents only."""

@@ -30,7 +30,7 @@ from maia.database.compositions import CompositionRow, SectionRow, TokensSource
 from maia.database.providers import ModelRow
 from maia.engine.setup import Bound
 from maia.privacy.sent import PartSent, Sent, total
-from maia.workspace.briefing import Briefing
+from maia.workspace.remembering.briefing import Briefing
 
 ESTIMATED_SERVERS: Final = frozenset(("ollama",))
 ESTIMATED_PROGRAMS: Final = frozenset(("grok", "kimi"))

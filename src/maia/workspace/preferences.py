@@ -11,9 +11,9 @@ from maia.core.types import JsonObject, JsonValue
 from maia.database import settings
 from maia.database.database import Database
 from maia.database.users import User
-from maia.workspace.briefing import BUDGET_SETTING
-from maia.workspace.moment import TIMEZONE, known_zone
 from maia.workspace.problems import NotAllowed, Unusable
+from maia.workspace.remembering.briefing import BUDGET_SETTING
+from maia.workspace.remembering.moment import TIMEZONE, known_zone
 
 RETENTION: Final = "observability.contextRetentionDays"
 PREFERENCES: Final[Mapping[str, Callable[[JsonValue], bool]]] = {

@@ -26,8 +26,8 @@ from maia.privacy.policy import InvalidPolicy, Policy, read_policy
 from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
 from maia.workspace.bench import WorkBench
+from maia.workspace.people.rights import Right, may
 from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
-from maia.workspace.rights import Right, may
 
 _SETTING = "privacy"
 _SECRET = "secret"

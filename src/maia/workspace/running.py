@@ -36,12 +36,12 @@ from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
 from maia.workspace.bench import WorkBench
-from maia.workspace.briefing import Briefing
-from maia.workspace.budgets import Purse
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
+from maia.workspace.models.budgets import Purse
+from maia.workspace.remembering.briefing import Briefing
 
 STORAGE_REFUSED = Failure("other", code="storage")
 """Why a turn ends whose events could not be stored."""

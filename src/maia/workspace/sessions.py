@@ -22,12 +22,12 @@ from maia.database.users import User
 from maia.folders.lists import Folder
 from maia.store.journal import is_being_written
 from maia.store.sessions import SessionInfo, Sessions
-from maia.workspace.catalogue import Pair
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
 from maia.workspace.meta import TurnSums
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.shelf import Shelf
 from maia.workspace.problems import Busy, NotAllowed, NotThere, Unusable
-from maia.workspace.shelf import Shelf
 from maia.workspace.takeover import Turn, turns_of
 from maia.workspace.titles import excerpt
 

@@ -20,23 +20,23 @@ from maia.database.events import events_after
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
-from maia.workspace.attachments import Attachments
 from maia.workspace.bench import OpenBench, WorkBench
-from maia.workspace.briefing import Briefer
-from maia.workspace.catalogue import Pair
+from maia.workspace.calls.routing import Routing
 from maia.workspace.colleagues import Role
 from maia.workspace.composition import Tape, overheard, window_of
+from maia.workspace.files.attachments import Attachments
+from maia.workspace.files.gathering import gathered
+from maia.workspace.files.joining import Reader, joined
+from maia.workspace.files.pictures import filled, not_passed, noted
 from maia.workspace.folders import Room, WorkFolders
-from maia.workspace.gathering import gathered
-from maia.workspace.joining import Reader, joined
 from maia.workspace.log import Log, TurnLog
-from maia.workspace.pictures import filled, not_passed, noted
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.shelf import Shelf
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
-from maia.workspace.routing import Routing
+from maia.workspace.remembering.briefing import Briefer
 from maia.workspace.running import STORAGE_REFUSED, RunningTurn
-from maia.workspace.shelf import Shelf
 from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 

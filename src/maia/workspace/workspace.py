@@ -22,36 +22,36 @@ from maia.folders.lists import Folder
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
-from maia.workspace.accounts import Accounts
-from maia.workspace.attachments import Attachments
 from maia.workspace.bench import OpenBench
-from maia.workspace.board import Boards
-from maia.workspace.briefing import Briefer
-from maia.workspace.budgets import Budgets
-from maia.workspace.cards import Cards
-from maia.workspace.catalogue import Pair
+from maia.workspace.calls.completion import Completion
+from maia.workspace.calls.routing import Routing
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.colleagues import Colleagues, nobody
-from maia.workspace.completion import Completion
-from maia.workspace.defaults import DefaultFolders
-from maia.workspace.entering import Entering
 from maia.workspace.feed import Feeds
+from maia.workspace.files.attachments import Attachments
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
-from maia.workspace.memories import Memories
+from maia.workspace.models.budgets import Budgets
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.shelf import Shelf
+from maia.workspace.models.supply import Supply
 from maia.workspace.news import News
-from maia.workspace.people import People
-from maia.workspace.planning import Planning
+from maia.workspace.people.accounts import Accounts
+from maia.workspace.people.entering import Entering
+from maia.workspace.people.people import People
 from maia.workspace.preferences import RETENTION, Preferences
 from maia.workspace.privacy import MaskerOf, Privacy
 from maia.workspace.problems import NotYours
+from maia.workspace.record.board import Boards
+from maia.workspace.record.cards import Cards
+from maia.workspace.record.defaults import DefaultFolders
+from maia.workspace.record.planning import Planning
 from maia.workspace.recovery import recover
-from maia.workspace.routing import Routing
+from maia.workspace.remembering.briefing import Briefer
+from maia.workspace.remembering.memories import Memories
 from maia.workspace.sessions import TerminalSessions, Trusts, everybody
-from maia.workspace.shelf import Shelf
 from maia.workspace.staff import Staff
-from maia.workspace.supply import Supply
 from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
 

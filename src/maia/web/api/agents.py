@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from maia.core.types import JsonObject
 from maia.web.api.shapes import conversation_json
 from maia.web.auth import AtDesk, SignedIn
-from maia.workspace.catalogue import Catalogue
 from maia.workspace.colleagues import Colleague
+from maia.workspace.models.catalogue import Catalogue
 
 router = APIRouter(tags=["agents"])
 _MANAGERS = ("owner", "admin")

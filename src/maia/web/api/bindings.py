@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from maia.core.types import JsonObject
-from maia.workspace.binding import Nobody, refusal
-from maia.workspace.catalogue import Catalogue
 from maia.workspace.choosing import Answering
-from maia.workspace.effort import Options, Thinking
+from maia.workspace.models.binding import Nobody, refusal
+from maia.workspace.models.catalogue import Catalogue
+from maia.workspace.models.effort import Options, Thinking
 
 
 def binding_json(answering: Answering, catalogue: Catalogue) -> JsonObject:

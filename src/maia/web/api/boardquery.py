@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from maia.workspace.board import LANE, MOST_OF_A_LANE, Asked, Filter, words_in
+from maia.workspace.record.board import LANE, MOST_OF_A_LANE, Asked, Filter, words_in
 
 Wanted = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]
 

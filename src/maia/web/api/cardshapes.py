@@ -9,8 +9,8 @@ from pydantic import Field, StringConstraints
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.clock import moment
-from maia.workspace.cards import Place
-from maia.workspace.fields import LONGEST_NOTE
+from maia.workspace.record.cards import Place
+from maia.workspace.record.fields import LONGEST_NOTE
 from maia.workspace.records import Card, ConversationRow, Entry
 
 Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[^\x00]*$")]

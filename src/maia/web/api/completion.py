@@ -17,7 +17,7 @@ from maia.web.api.shapes import Body, Level, Name
 from maia.web.auth import AtDesk, Person, SignedIn
 from maia.web.failures import code_of
 from maia.web.stream import frame, streamed
-from maia.workspace.completion import Asked, Completion, Opened, Reply
+from maia.workspace.calls.completion import Asked, Completion, Opened, Reply
 
 router = APIRouter(prefix="/model", tags=["models"])
 LONGEST = 400_000

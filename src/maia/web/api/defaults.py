@@ -10,7 +10,7 @@ from maia.core.types import JsonObject
 from maia.web.api.foldershapes import FolderList, folders_json, folders_of
 from maia.web.api.planning import planner
 from maia.web.auth import AtDesk, SignedIn
-from maia.workspace.defaults import Scope
+from maia.workspace.record.defaults import Scope
 
 router = APIRouter(tags=["planning"])
 Kind = Literal["projects", "project-types"]

@@ -12,8 +12,8 @@ from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.clock import moment
-from maia.workspace.memories import MOST_NOTES, PAGE
 from maia.workspace.records import NoteRow
+from maia.workspace.remembering.memories import MOST_NOTES, PAGE
 
 router = APIRouter(prefix="/memory", tags=["memory"])
 Scope = Literal["global", "type", "project"]

@@ -13,10 +13,10 @@ from maia.web.api.bindings import options_json
 from maia.web.api.shapes import Body, Name
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.clock import moment
-from maia.workspace.catalogue import Catalogue, Pair
-from maia.workspace.effort import Options, Thinking, is_toggle, levels_of
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import Options, Thinking, is_toggle, levels_of
+from maia.workspace.models.supply import Address, AddressFormat
 from maia.workspace.records import ModelRow, ProviderRow
-from maia.workspace.supply import Address, AddressFormat
 
 router = APIRouter(prefix="/model", tags=["models"])
 Key = Annotated[str, StringConstraints(min_length=1, max_length=8_000)]

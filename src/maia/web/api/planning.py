@@ -21,8 +21,8 @@ from maia.web.api.planshapes import (
 )
 from maia.web.api.shapes import NewConversation, conversation_json
 from maia.web.auth import AtDesk, SignedIn
+from maia.workspace.people.rights import may
 from maia.workspace.problems import NotAllowed, Unusable
-from maia.workspace.rights import may
 
 router = APIRouter(tags=["planning"])
 

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.cardshapes import Id, Label, PriorityName
-from maia.workspace.planning import LONGEST_NAME
+from maia.workspace.record.planning import LONGEST_NAME
 from maia.workspace.records import Project, ProjectType, Stage
 
 Name = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]

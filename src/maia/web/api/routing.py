@@ -10,9 +10,9 @@ from pydantic import Field, Strict, model_validator
 from maia.core.types import JsonObject
 from maia.web.api.shapes import Body, Level, Name
 from maia.web.auth import AtDesk, SignedIn
-from maia.workspace.background import ORDERS, Group
-from maia.workspace.budgets import Spending
-from maia.workspace.catalogue import TIERS, Pair, Tier
+from maia.workspace.calls.background import ORDERS, Group
+from maia.workspace.models.budgets import Spending
+from maia.workspace.models.catalogue import TIERS, Pair, Tier
 
 router = APIRouter(prefix="/routing", tags=["routing"])
 

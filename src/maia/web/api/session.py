@@ -10,7 +10,7 @@ from maia.core.types import JsonObject
 from maia.web.api.shapes import Credentials, Preferences
 from maia.web.auth import AtDesk, Person, SignedIn
 from maia.web.cookies import device_of, drop_cookie, set_cookies
-from maia.workspace.accounts import csrf_token
+from maia.workspace.people.accounts import csrf_token
 
 router = APIRouter(prefix="/session", tags=["session"])
 open_router = APIRouter(prefix="/session", tags=["session"])

@@ -12,10 +12,10 @@ from maia.web.api.body import Body
 from maia.web.api.cardshapes import CardFields, record_json
 from maia.web.api.foldershapes import FolderBody
 from maia.web.clock import moment
-from maia.workspace.attachments import MOST_FILES
-from maia.workspace.binding import Binding
-from maia.workspace.catalogue import Pair
 from maia.workspace.choosing import Change
+from maia.workspace.files.attachments import MOST_FILES
+from maia.workspace.models.binding import Binding
+from maia.workspace.models.catalogue import Pair
 from maia.workspace.records import AttachmentRow, ConversationRow, MessageRow
 from maia.workspace.titles import LONGEST_TITLE
 from maia.workspace.turns import LONGEST_MESSAGE

@@ -12,9 +12,9 @@ from maia.web.api.body import Body
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.clock import moment
 from maia.web.places import place_of
-from maia.workspace.people import LISTED, Link
+from maia.workspace.people.people import LISTED, Link
+from maia.workspace.people.rights import RIGHTS
 from maia.workspace.records import ROLES, Act, Member, Role, User
-from maia.workspace.rights import RIGHTS
 
 router = APIRouter(tags=["users"])
 

@@ -17,7 +17,7 @@ from maia.memory.injection import is_injection
 from maia.memory.rough import rough_vector
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import NotThere, Unusable
-from maia.workspace.weighing import best, candidate_of, folded_words
+from maia.workspace.remembering.weighing import best, candidate_of, folded_words
 
 MOST_NOTES: Final = 2_000
 """Of one person. Each message looks through all that are open to it."""

@@ -12,8 +12,8 @@ from maia.core.events import SessionRenamed
 from maia.database.conversations import name_by_model
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
-from maia.workspace.background import Background, Errand
 from maia.workspace.bench import WorkBench
+from maia.workspace.calls.background import Background, Errand
 from maia.workspace.log import Log
 from maia.workspace.privacy import Privacy
 from maia.workspace.titles import from_model

@@ -20,16 +20,16 @@ from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.ids import new_id, now_ms
 from maia.database.users import User
 from maia.workspace.colleagues import Colleague, named
-from maia.workspace.fields import (
+from maia.workspace.folders import WorkFolders
+from maia.workspace.log import Along, Log
+from maia.workspace.news import News
+from maia.workspace.problems import NotYours, Unusable
+from maia.workspace.record.fields import (
     checked_agent,
     checked_labels,
     checked_note,
     wanted,
 )
-from maia.workspace.folders import WorkFolders
-from maia.workspace.log import Along, Log
-from maia.workspace.news import News
-from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.staff import Staff
 
 MOST_FOUND = 50

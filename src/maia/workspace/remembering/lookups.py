@@ -18,8 +18,8 @@ from maia.database.memories import NoteRow, Place, Said
 from maia.database.search import messages_with_any
 from maia.memory.injection import is_injection
 from maia.memory.query import terms
-from maia.workspace.memories import MOST_NOTES, Memories
-from maia.workspace.weighing import Candidate, best, candidate_of, folded_words
+from maia.workspace.remembering.memories import MOST_NOTES, Memories
+from maia.workspace.remembering.weighing import Candidate, best, candidate_of, folded_words
 
 LIMIT: Final = 3
 """Calls of one answer (R-2.121)."""

@@ -16,7 +16,7 @@ from maia.database.attachments import AttachmentRow
 from maia.database.conversations import ConversationRow
 from maia.files.names import clean_name
 from maia.files.produced import Produced, open_produced, produced
-from maia.workspace.attachments import LARGEST_FILE, Attachments
+from maia.workspace.files.attachments import LARGEST_FILE, Attachments
 
 MOST_A_TURN: Final = 100
 """Files that are kept after one turn: more than that is a checkout or an installation."""

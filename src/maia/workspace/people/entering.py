@@ -9,8 +9,8 @@ from maia.database import people, users
 from maia.database.database import Database
 from maia.database.settings import note_act
 from maia.database.users import User
-from maia.workspace.accounts import Accounts, Signed, checked_email, checked_name
-from maia.workspace.oidc import Identity, Provider
+from maia.workspace.people.accounts import Accounts, Signed, checked_email, checked_name
+from maia.workspace.people.oidc import Identity, Provider
 from maia.workspace.problems import EnteringFailed
 
 

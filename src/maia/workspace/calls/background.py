@@ -13,10 +13,10 @@ from maia.core.types import FailureKind, ModelRequest, Section, TextPart, UserMe
 from maia.database.spending import Spent
 from maia.engine.masking import Masking
 from maia.workspace.bench import WorkBench
-from maia.workspace.budgets import Budgets
-from maia.workspace.catalogue import Catalogue, Pair
-from maia.workspace.effort import thinking
-from maia.workspace.shelf import Shelf
+from maia.workspace.models.budgets import Budgets
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import thinking
+from maia.workspace.models.shelf import Shelf
 
 Group: TypeAlias = Literal["titles", "triage", "memory", "judge", "team"]
 Step: TypeAlias = Literal["heartbeat", "triage", "quick", "standard", "default", "other"]

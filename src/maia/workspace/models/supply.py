@@ -12,7 +12,7 @@ from maia.database.providers import ModelRow, ProviderRow
 from maia.engine.setup import Bound
 from maia.engine.turn import Price
 from maia.privacy.destination import Destination
-from maia.workspace.catalogue import Pair
+from maia.workspace.models.catalogue import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from maia.engine.masking import Masking
-from maia.workspace.background import Background, Errand
 from maia.workspace.bench import WorkBench
-from maia.workspace.binding import Routed
-from maia.workspace.budget import Standing
-from maia.workspace.catalogue import ROUTED, Catalogue
+from maia.workspace.calls.background import Background, Errand
+from maia.workspace.models.binding import Routed
+from maia.workspace.models.budget import Standing
+from maia.workspace.models.catalogue import ROUTED, Catalogue
 
 _CODE: Final = (
     "```", "code", "bug", "refactor", "stack trace", "traceback", "compile", "unit test", "pytest", "regex", "sql",

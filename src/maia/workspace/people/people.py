@@ -16,10 +16,10 @@ from maia.database.ids import now_ms
 from maia.database.people import Member, SignIn
 from maia.database.settings import note_act
 from maia.database.users import Role, User
-from maia.workspace.accounts import Accounts, Signed, check_password, checked_email, checked_name, digest_of
-from maia.workspace.passwords import hashed
+from maia.workspace.people.accounts import Accounts, Signed, check_password, checked_email, checked_name, digest_of
+from maia.workspace.people.passwords import hashed
+from maia.workspace.people.rights import Right, may, may_manage
 from maia.workspace.problems import NotAllowed, NotThere, Taken, WrongSignIn
-from maia.workspace.rights import Right, may, may_manage
 
 LINK_DAYS: Final = 7
 LISTED: Final = 200

@@ -17,8 +17,8 @@ from maia.database.attachments import AttachmentRow
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.files.placing import place_copies
-from maia.workspace.attachments import MOST_FILES, Attachments
 from maia.workspace.composition import tokens_of
+from maia.workspace.files.attachments import MOST_FILES, Attachments
 from maia.workspace.problems import FileGone, FileRefused
 
 _SHARE: Final = 3

@@ -23,13 +23,13 @@ from maia.core.types import (
 )
 from maia.database.spending import Spent
 from maia.privacy.refused import MessageRefused
-from maia.workspace.budgets import Budgets, must_be_open
-from maia.workspace.catalogue import Catalogue, Pair
-from maia.workspace.effort import level, levels_of, unsupported
+from maia.workspace.models.budgets import Budgets, must_be_open
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.effort import level, levels_of, unsupported
+from maia.workspace.models.shelf import Shelf
+from maia.workspace.models.supply import Reached
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import ModelUnavailable, PrivacyBlocked, TrialFailed
-from maia.workspace.shelf import Shelf
-from maia.workspace.supply import Reached
 
 PURPOSE = "completion"
 """Under which what it costs is booked."""

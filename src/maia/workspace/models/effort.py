@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from maia.core.types import Effort
 from maia.database.providers import ModelRow
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.problems import Unfit
 
 LADDER: Final[tuple[Effort, ...]] = get_args(Effort)

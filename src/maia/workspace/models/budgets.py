@@ -18,9 +18,9 @@ from maia.database.database import Database
 from maia.database.spending import Spent, Sum, add_spent, spent_since, today
 from maia.database.users import User
 from maia.engine.setup import Bound
-from maia.workspace.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
+from maia.workspace.models.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
+from maia.workspace.people.rights import may
 from maia.workspace.problems import BudgetStopped, NotAllowed
-from maia.workspace.rights import may
 
 _SETTING = "budget"
 BUDGET_STOP = Failure("other", code="budget_stop")

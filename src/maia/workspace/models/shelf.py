@@ -19,12 +19,12 @@ from maia.database import settings
 from maia.database.database import Database
 from maia.database.providers import Health, ModelRow, ProviderRow, TierRow
 from maia.database.users import User
-from maia.workspace.catalogue import TIERS, Catalogue, Pair
-from maia.workspace.choosing import must_be_available
-from maia.workspace.effort import LADDER, level, levels_of, unsupported
+from maia.workspace.models.binding import must_be_available
+from maia.workspace.models.catalogue import TIERS, Catalogue, Pair
+from maia.workspace.models.effort import LADDER, level, levels_of, unsupported
+from maia.workspace.models.supply import Address, KeyLook, Reached, Supply, Trial
+from maia.workspace.people.rights import may
 from maia.workspace.problems import Coded, DiscoveryFailed, ModelUnavailable, NotAllowed, NotThere, TrialFailed, Unfit
-from maia.workspace.rights import may
-from maia.workspace.supply import Address, KeyLook, Reached, Supply, Trial
 
 DEFAULT, AUTO = "model_default", "auto_routing"
 """Names of the settings that hold the default model and the switch of automatic routing."""

@@ -20,11 +20,11 @@ from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.settings import note_act
 from maia.database.users import User
-from maia.workspace.devices import Devices
-from maia.workspace.passwords import hashed, matches
+from maia.workspace.people.devices import Devices
+from maia.workspace.people.passwords import hashed, matches
+from maia.workspace.people.stays import Stay, Stays
+from maia.workspace.people.tries import Source, Tries
 from maia.workspace.problems import TooManyTries, Unusable, WrongSignIn
-from maia.workspace.stays import Stay, Stays
-from maia.workspace.tries import Source, Tries
 
 DAYS = 30
 _MS_A_DAY = 86_400_000

@@ -21,11 +21,11 @@ from maia.database.ids import now_ms
 from maia.database.messages import messages_of
 from maia.engine.setup import Bound
 from maia.tools.lookups import lookup_tools
-from maia.workspace.lookups import LIMIT, TurnLookups
-from maia.workspace.memories import MOST_NOTES, Memories
-from maia.workspace.moment import TIMEZONE, known_zone, turn_time
-from maia.workspace.recall import BUDGET, Recalled, budget_of, laid_out, query_of
-from maia.workspace.weighing import best, candidate_of
+from maia.workspace.remembering.lookups import LIMIT, TurnLookups
+from maia.workspace.remembering.memories import MOST_NOTES, Memories
+from maia.workspace.remembering.moment import TIMEZONE, known_zone, turn_time
+from maia.workspace.remembering.recall import BUDGET, Recalled, budget_of, laid_out, query_of
+from maia.workspace.remembering.weighing import best, candidate_of
 
 BUDGET_SETTING: Final = "memory.index.budgetChars"
 BY_MESSAGE: Final = frozenset(("grok", "kimi"))

@@ -10,19 +10,19 @@ from maia.core.types import Submission
 from maia.database.conversations import ConversationRow
 from maia.privacy.destination import AUTO
 from maia.privacy.refused import MessageRefused
-from maia.workspace.background import Background
 from maia.workspace.bench import WorkBench
-from maia.workspace.binding import Routed
-from maia.workspace.budget import Standing
-from maia.workspace.budgets import Budgets, Purse, must_be_open
-from maia.workspace.catalogue import Catalogue, Pair
+from maia.workspace.calls.background import Background
+from maia.workspace.calls.naming import Naming
+from maia.workspace.calls.triage import by_words, routed
 from maia.workspace.choosing import Chosen, chosen_for
 from maia.workspace.colleagues import Assigned
 from maia.workspace.log import Log
-from maia.workspace.naming import Naming
+from maia.workspace.models.binding import Routed
+from maia.workspace.models.budget import Standing
+from maia.workspace.models.budgets import Budgets, Purse, must_be_open
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.shelf import Shelf
 from maia.workspace.privacy import Privacy
-from maia.workspace.shelf import Shelf
-from maia.workspace.triage import by_words, routed
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from maia.workspace.catalogue import Catalogue, Pair
-from maia.workspace.problems import ModelUnavailable
+from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.problems import ModelUnavailable, Unfit
 
 Binding: TypeAlias = Literal["pinned", "auto", "inherit"]
 Reason: TypeAlias = Literal["pinned", "colleague", "delegating", "auto", "default"]
@@ -138,3 +138,10 @@ def refusal(nobody: Nobody, catalogue: Catalogue) -> ModelUnavailable:
     if nobody.word:
         return ModelUnavailable(nobody.code, "binding.no_such_model", model=nobody.word)
     return ModelUnavailable(nobody.code, "binding.no_model")
+
+
+def must_be_available(catalogue: Catalogue, pair: Pair) -> None:
+    """Raises `Unfit`: an unknown or disabled model cannot be chosen (R-2.075)."""
+    if not catalogue.is_available(pair):
+        values = {"provider": catalogue.name_of(pair.provider), "model": pair.model}
+        raise Unfit("model_binding_unavailable", "binding.unavailable", **values)

@@ -1,0 +1,1 @@
+"""Providers and models of this installation, who of them may answer, how deep, and what may be spent."""

@@ -1,0 +1,1 @@
+"""Who works here, how they come in, and what they may do."""

@@ -1,0 +1,1 @@
+"""What stands around a conversation: its card, its place on the board, projects and stages."""
