@@ -78,6 +78,14 @@ def test_every_route_passes_the_one_check_or_is_open_on_purpose() -> None:
     assert {r.path for r in walked if signed_in not in checks(r)} == OPEN, "an open route that is gone leaves the list"
 
 
+def test_the_interface_and_a_conversations_page_are_where_programs_and_links_look_for_them() -> None:
+    served = {route.path for route in routes()}
+    assert {"/conversations/{conversation_id}", f"{API}/conversations/{{conversation_id}}"} <= served
+    guard: Any = make_app(_Desk())  # type: ignore[arg-type] - only its routes are read
+    assert API == "/api/v1"
+    assert [path for path in guard._app.openapi()["paths"] if not path.startswith(("/api/v1/", "/health"))] == []
+
+
 def test_every_route_about_a_conversation_asks_whose_it_is() -> None:
     about = [route for route in routes() if "{conversation_id}" in route.path]
     assert len(about) >= 7

@@ -104,6 +104,7 @@ def test_the_effort_lists_what_the_model_has_and_shows_under_the_answer(
     names = ("none", "low", "medium", "high", "xhigh", "max")
     levels = [say("effort.automatic"), *(say(f"effort.level.{each}") for each in names)]
     expect(page.locator("[data-effort] option")).to_have_text(levels)
+    expect(page.locator("[data-effort]")).to_have_accessible_description(say("effort.help"))
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
         page.locator("[data-effort]").select_option("max")
     expect(page.locator("[data-effort]")).to_have_value("max")

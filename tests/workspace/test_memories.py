@@ -21,6 +21,7 @@ from maia.workspace.remembering.memories import LONGEST_NOTE
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, bench_of, workspace_on
 from tests.workspace.test_approvals import Program, ProgramModels, database_of, turn
+from tests.workspace.test_colleagues import Toolless
 
 ELSEWHERE = Destination("endpoint", "https://api.example.org")
 
@@ -257,6 +258,23 @@ def test_a_program_that_cannot_look_gets_more_in_full_and_the_panel_says_so(data
             assert found is not None
             assert [each.name for each in found.sections] == ["turn-time", "memory-recall", "message"]
             assert found.sections[-1].text == "What of the importer?"
+
+    asyncio.run(story())
+
+
+def test_a_model_without_tools_gets_more_in_full_and_is_told_of_no_look_ups(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        async with workspace_on(database_url, tmp_path, models, supply=Toolless(models)) as (workspace, user):
+            for n in range(6):
+                await workspace.memories.add(user.id, f"Importer fact number {n}")
+            row = await workspace.create(user, "", "en")
+            await turn(workspace, user, row, "What of the importer?")
+            told = await delivered(workspace, row)
+            assert (told["recall"]["expanded"], told["lookups"], told["promptChannel"]) == (4, None, None)
+            (request,) = models.wire.requests
+            assert request.tools == ()
+            assert "MemoryExpand" not in str(request.messages)
 
     asyncio.run(story())
 
