@@ -327,6 +327,15 @@ def test_a_stranger_is_led_to_sign_in_and_back(served: Serving, place: str, led:
         assert led == "/signin" or stranger.client.post("/signin", data=form).headers["location"] == place
 
 
+def test_what_an_error_quotes_is_shown_with_its_direction_characters_visible(owner: Visitor) -> None:
+    turned, conversation = "/nowhere/\u202egpj.sh", owner.conversation()
+    page = owner.client.get("/terminal", params={"folder": turned}, headers={"accept": "text/html"})
+    told = owner.ask("PATCH", f"/api/v1/conversations/{conversation}", {"folders": [{"path": turned}]})
+    for answer, said in ((page, page.text), (told, told.json()["message"])):
+        assert (answer.status_code, "U+202E" in said) == (400, True), said
+    assert "\u202e" not in told.json()["message"]
+
+
 def test_an_address_with_odd_values_is_a_page_for_a_browser_and_a_code_for_a_program(owner: Visitor) -> None:
     for path in ("/board?view=zzz", "/providers?tab=zzz", "/signin?next=" + "x" * 400):
         page = owner.ask("GET", path, Accept="text/html")

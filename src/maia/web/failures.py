@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.auth import NotSignedIn, WrongToken
 from maia.web.strangers import LONGEST_PLACE, error_page, stranger
@@ -125,7 +126,7 @@ def _is_page(request: Request) -> bool:
 
 
 def _words(request: Request, key: str, **values: Any) -> str:
-    return stranger(request).say(key, **values)
+    return visible(stranger(request).say(key, **values))
 
 
 def _told(

@@ -34,7 +34,7 @@ def line_of(kept: Kept, say: Say) -> Line:
     """In words."""
     name = say("rail.workspace") if kept.row.is_workspace else visible(kept.row.name)
     why = kept.refused
-    problem = say(why.key, **why.values) if why is not None else ""
+    problem = visible(say(why.key, **why.values)) if why is not None else ""
     return Line(kept.row, name, problem, "danger" if why is not None and why.refusal.is_protected else "warning")
 
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.web.auth import AtDesk
 from maia.web.cookies import binding_of, keep_binding, set_cookies
 from maia.web.desk import Desk
@@ -27,7 +28,7 @@ def _the(desk: Desk) -> Oidc:
 
 
 def _refused(request: Request, error: MaiaError) -> Response:
-    words = stranger(request).say(error.key, **error.values)
+    words = visible(stranger(request).say(error.key, **error.values))
     return signin_page(request, status_of(error), problem=words)
 
 

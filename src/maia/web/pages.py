@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.web.auth import AtDesk, Owned, SignedIn, owned
 from maia.web.bar import bar_of
 from maia.web.cookies import device_of, set_cookies
@@ -110,7 +111,7 @@ async def sign_in(request: Request, desk: AtDesk) -> Response:
             email, form.get("password", ""), address, request.headers.get("user-agent", ""), device_of(request, desk)
         )
     except MaiaError as error:
-        words = stranger(request).say(error.key, **error.values)
+        words = visible(stranger(request).say(error.key, **error.values))
         return signin_page(request, status_of(error), where=where, email=email, problem=words)
     answer = RedirectResponse(where, 303)
     set_cookies(answer, request, desk, signed)
@@ -133,7 +134,7 @@ async def first_run(request: Request, desk: AtDesk) -> Response:
     try:
         user = await desk.workspace.accounts.make_owner(token, name, email, form.get("password", ""), None)
     except MaiaError as error:
-        words = stranger(request).say(error.key, **error.values)
+        words = visible(stranger(request).say(error.key, **error.values))
         return stranger_page(
             request, "first.html", status_of(error), token=token, name=name, email=email, problem=words
         )

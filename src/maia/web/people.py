@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.browsers import browser_name
 from maia.web.cookies import set_cookies
@@ -111,7 +112,7 @@ async def join(request: Request, desk: AtDesk) -> Response:
             token, form.get("password", ""), request.headers.get("user-agent", "")
         )
     except MaiaError as error:
-        words = stranger(request).say(error.key, **error.values)
+        words = visible(stranger(request).say(error.key, **error.values))
         user = await desk.workspace.people.invited(token)
         if user is None:
             return stranger_page(request, "error.html", status_of(error), words=words)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from maia.core.ports import Say
+from maia.core.text import visible
 from maia.core.types import BoundWhy, Effort
 from maia.workspace.choosing import Answering
 from maia.workspace.models.binding import Answerer, Nobody, refusal
@@ -91,7 +92,7 @@ def picker_of(answering: Answering, catalogue: Catalogue, say: Say) -> Picker:
     inherit = _inherit(answering, catalogue, say)
     if isinstance(found, Nobody):
         trouble = refusal(found, catalogue)
-        words = say(trouble.key, **trouble.values)
+        words = visible(say(trouble.key, **trouble.values))
         label = _shown(found.pair, catalogue) if found.pair else say("picker.none")
         mark = catalogue.name_of(found.pair.provider) if found.pair else ""
         return Picker(label, mark, words, "", words, is_auto, catalogue.auto_allowed, inherit, groups)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.web.auth import AtDesk, SignedIn
 from maia.web.failures import status_of
 from maia.web.frame import page_of
@@ -36,7 +37,7 @@ async def terminal(desk: AtDesk, person: SignedIn, folder: Annotated[str, Query(
         known=await desk.workspace.sessions.folders(person.user),
         sessions=found[:_SHOWN],
         more=max(0, len(found) - _SHOWN),
-        problem=person.say(refused.key, **refused.values) if refused is not None else "",
+        problem=visible(person.say(refused.key, **refused.values)) if refused is not None else "",
     )
     page.status_code = status_of(refused) if refused is not None else 200
     return page

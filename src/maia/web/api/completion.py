@@ -12,6 +12,7 @@ from starlette.responses import StreamingResponse
 
 from maia.core.codec import to_json
 from maia.core.errors import MaiaError
+from maia.core.text import visible
 from maia.core.types import AssistantMessage, JsonObject, Message, TextPart, UserMessage
 from maia.web.api.shapes import Body, Level, Name
 from maia.web.auth import AtDesk, Person, SignedIn
@@ -90,7 +91,7 @@ async def _frames(completion: Completion, opened: Opened, person: Person) -> Asy
             else:
                 yield frame(_json(_ending(each)), event="done")
     except MaiaError as error:
-        told = {"code": code_of(error), "message": person.say(error.key, **error.values)}
+        told = {"code": code_of(error), "message": visible(person.say(error.key, **error.values))}
         yield frame(_json(told), event="error")
 
 

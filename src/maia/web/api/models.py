@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 
 from maia.core.secret import Secret
+from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.api.bindings import options_json
 from maia.web.api.shapes import Body, Name
@@ -111,7 +112,7 @@ async def try_provider(desk: AtDesk, person: SignedIn, provider_id: str, body: T
 async def look_at_key(desk: AtDesk, person: SignedIn, body: PastedKey) -> JsonObject:
     """What a key is, by its shape; nothing is kept and nothing is sent."""
     look = desk.workspace.models.look_at_key(person.user, Secret(body.key), body.provider)
-    notices = [{"level": each.level, "message": person.say(each.key, **each.values)} for each in look.notices]
+    notices = [{"level": each.level, "message": visible(person.say(each.key, **each.values))} for each in look.notices]
     name = desk.workspace.models.owner_name(look.provider)
     return {"provider": look.provider or None, "name": name, "token": look.shown, "host": look.host, "notices": notices}
 
