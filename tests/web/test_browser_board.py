@@ -208,7 +208,12 @@ def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visito
         assert len(answers) <= 12
         assert sum(int(each.headers.get("content-length", 0)) for each in answers) <= 200_000
         fresh.close()
+    unbroken = owner.conversation("m" * 200)
     page.goto(f"{desk.url}/board")
+    page.locator(f"[data-record='{unbroken}']").last.click()
+    expect(page.locator("#record-title")).to_be_visible()
+    assert page.evaluate("(each => each.scrollWidth <= each.clientWidth)(document.getElementById('record'))")
+    page.keyboard.press("Escape")
     lane = page.locator(".lane").nth(2)
     expect(lane.locator(".kcard")).to_have_count(20)
     lane.locator(".lane-more").press("Enter")

@@ -220,6 +220,11 @@ def test_the_language_of_somebody_is_kept(served: Serving, join: Join) -> None:
     with Visitor(served.url) as elsewhere:
         elsewhere.sign_in(email, PASSWORD)
         assert "New conversation" in elsewhere.ask("GET", "/", Accept="text/html", Accept_Language="fr").text
+        refused = elsewhere.ask("PATCH", "/api/v1/conversations/none", {"title": "x"}, Accept_Language="fr")
+        page = elsewhere.ask("GET", "/conversations/none", Accept="text/html", Accept_Language="fr").text
+        odd = elsewhere.ask("GET", "/board?view=zzz", Accept="text/html", Accept_Language="fr").text
+    assert refused.json()["message"] == "There is no such conversation."
+    assert ("There is no such conversation." in page, 'lang="en"' in page, 'lang="en"' in odd) == (True,) * 3
 
 
 def test_guessing_does_not_lock_somebody_out_of_a_browser_they_use(served: Serving, join: Join) -> None:

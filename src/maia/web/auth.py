@@ -50,6 +50,7 @@ async def signed_in(request: Request) -> Person:
     user = await desk.workspace.accounts.who(token) if token else None
     if user is None:
         raise NotSignedIn
+    request.state.lang = user.lang  # what is refused from here on is said in their language
     given = request.headers.get(CSRF_HEADER, "")
     if request.method not in SAFE and not hmac.compare_digest(given.encode(), csrf_token(token).encode()):
         raise WrongToken

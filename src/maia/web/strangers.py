@@ -27,9 +27,9 @@ class Look:
 
 
 def stranger(request: Request) -> Reader:
-    """Words for somebody who is not known yet."""
+    """Words for somebody of whom no more is known than their language, and that only once they are signed in."""
     desk = desk_of(request)
-    lang = language_of(request, None, desk.lang)
+    lang = language_of(request, getattr(request.state, "lang", None), desk.lang)
     return Reader(desk.words[lang], lang)
 
 
