@@ -213,6 +213,13 @@ def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visito
     page.locator(f"[data-record='{unbroken}']").last.click()
     expect(page.locator("#record-title")).to_be_visible()
     assert page.evaluate("(each => each.scrollWidth <= each.clientWidth)(document.getElementById('record'))")
+    title, close = (
+        page.locator("#record-title").bounding_box(),
+        page.locator("#record [data-close]").first.bounding_box(),
+    )
+    assert title is not None
+    assert close is not None
+    assert close["x"] > title["x"] + title["width"] - 1
     page.keyboard.press("Escape")
     lane = page.locator(".lane").nth(2)
     expect(lane.locator(".kcard")).to_have_count(20)

@@ -148,6 +148,10 @@ def test_on_a_narrow_screen_the_column_is_a_sheet_used_by_keyboard(
     expect(page.locator("#rail")).to_be_hidden()
     expect(button).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#picker > summary").click()
+    box = page.locator("#picker > .menu").bounding_box()
+    assert box is not None
+    assert (box["x"] >= 0, box["x"] + box["width"] <= 390) == (True, True), box
 
 
 def test_the_field_bar_sets_and_shows_what_other_tabs_set(
