@@ -267,3 +267,11 @@ def test_older_entries_come_page_by_page_and_are_nobody_elses(owner: Visitor) ->
     for tab in ("history", "folders"):
         assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/rail/{tab}").status_code == 404
     assert owner.ask("GET", f"/ui/conversations/{'0' * len(conversation)}/bar").status_code == 404
+
+
+def test_the_first_stages_are_named_in_the_language_of_the_first_owner(data: Path) -> None:
+    with serving(data) as server, Visitor(server.url) as owner:
+        owner.client.headers["accept-language"] = "fr"
+        owner.become_owner(server.token)
+        names = [stage["name"] for stage in stages(owner)]
+    assert names == ["À faire", "En cours", "En revue", "Terminé"]

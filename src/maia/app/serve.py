@@ -38,8 +38,6 @@ CHAT_STEPS = 25
 """Round trips to the model that a chat turn may do, where no setting says otherwise (R-2.254)."""
 GREEN = ("Bash(git status)", "Bash(git diff)")
 """Commands that only look need no click (R-2.198, N-08.02); denials win over it."""
-FIRST_STAGES = ("todo", "doing", "review", "done")
-"""The columns of a new installation's board, in the language in which it was started; the last one is closed."""
 _LAST_SECONDS = 3
 _SLOWEST_LINE = 5_000.0
 """Bytes a second."""
@@ -59,11 +57,14 @@ def serve(options: Options, say: Catalogue) -> int:
 
 
 async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> int:
+    from maia.workspace.record.planning import FIRST_STAGES
+
     workspace = await asyncio.to_thread(_workspace, options, os.environ, say)
     try:
         installation = await workspace.start()
-        await workspace.planning.begin([say(f"planning.first.{name}") for name in FIRST_STAGES])
         token = await workspace.accounts.open_first_run()
+        if token is None:  # otherwise the first owner's language names them
+            await workspace.planning.begin([say(f"planning.first.{name}") for name in FIRST_STAGES])
         server = _server(workspace, say, listening, installation)
         _tell(listening, token, say)
         gc.collect()

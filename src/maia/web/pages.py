@@ -24,6 +24,7 @@ from maia.web.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, str
 from maia.web.stream import LARGEST, streamed
 from maia.web.view import fold
 from maia.workspace.approvals import may_decide
+from maia.workspace.record.planning import FIRST_STAGES
 from maia.workspace.records import ConversationRow
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -138,6 +139,8 @@ async def first_run(request: Request, desk: AtDesk) -> Response:
         return stranger_page(
             request, "first.html", status_of(error), token=token, name=name, email=email, problem=words
         )
+    say = stranger(request).say
+    await desk.workspace.planning.begin([say(f"planning.first.{name}") for name in FIRST_STAGES])
     signed = await desk.workspace.accounts.admit(user, request.headers.get("user-agent", ""))
     answer = RedirectResponse("/", 303)
     set_cookies(answer, request, desk, signed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Table
 
@@ -21,6 +21,8 @@ LONGEST_NAME = 100
 _TABLES: Mapping[Kind, Table] = {"projects": PROJECTS, "types": PROJECT_TYPES, "stages": STAGES}
 _NOT_MADE = "stages"
 """The setting that tells whether the first stages were made: who deletes them all does not get them again."""
+FIRST_STAGES: Final = ("todo", "doing", "review", "done")
+"""Their keys below `planning.first.` of the catalogue."""
 
 
 class Planning:
@@ -31,7 +33,7 @@ class Planning:
         self._news = news
 
     async def begin(self, names: Sequence[str]) -> None:
-        """On a new installation: stages of these names, the last one closed."""
+        """On a new installation: stages of these names, in the language of its owner, the last one closed."""
 
         def work(connection: Connection) -> None:
             if settings.setting(connection, _NOT_MADE) is None:
