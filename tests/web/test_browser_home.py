@@ -72,6 +72,12 @@ def test_a_refused_first_message_leaves_no_conversation_and_a_double_click_makes
         expect(page.locator("#refusal")).to_contain_text(FR("web.refused", n=409))
         expect(page.locator("#message")).to_have_value("Begin")
         assert owner.ask("GET", "/api/v1/conversations").json()["conversations"] == []
+        kept = context.cookies()
+        context.clear_cookies()
+        page.keyboard.press("Enter")
+        expect(page.locator("#refusal a")).to_have_text(FR("signin.do"))
+        expect(page.locator("#refusal a")).to_have_attribute("href", "/signin?next=%2F")
+        context.add_cookies(kept)  # pyright: ignore[reportArgumentType] - what cookies() gives is what it takes
         page.goto(f"{server.url}/projects")
         page.get_by_role("button", name=FR("plan.new_project")).click()
         page.locator("dialog[open] [name=name]").fill("Once")

@@ -161,9 +161,13 @@ function refuse(place, answer, isMessage = true) {
   else if (isMessage) title.textContent = title.dataset.refused.replace("{n}", answer.status);
   else title.textContent = answer.data.message ?? title.dataset.lost;
   shown.querySelector("span").textContent = isMessage ? (answer.data.message ?? "") : "";
-  if (answer.data.settings) {
-    shown.querySelector(".error-actions").hidden = false;
-    shown.querySelector(".error-actions a").href = answer.data.settings;
+  const way = shown.querySelector(".error-actions a");
+  const isOut = answer.status === 401;
+  shown.querySelector(".error-actions").hidden = !isOut && !answer.data.settings;
+  if (answer.data.settings) way.href = answer.data.settings;
+  if (isOut) {
+    way.textContent = way.dataset.signIn;
+    way.href = `/signin?next=${encodeURIComponent(location.pathname + location.search)}`;
   }
   place.replaceChildren(shown);
 }
