@@ -50,6 +50,13 @@ def test_a_note_is_added_told_corrected_and_forgotten(context: BrowserContext, d
         expect(box.locator("li").nth(2)).to_have_text(say("context.lookups", n=0, calls=0, limit=3))
         page.get_by_role("link", name="memory-recall").click()
         expect(page.locator("#raw pre")).to_contain_text("ISO 8601")
+        page.goto(f"{server.url}/observability")
+        expect(page.locator(".table tbody td").nth(1)).to_have_text(say("observe.of", some=1, all=1))
+        page.get_by_role("link", name=say("observe.days", n=30)).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/observability?days=30")
+        expect(page.locator(".seg [aria-current]")).to_have_text(say("observe.days", n=30))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.goto(f"{server.url}/memory?q=dates")
         note.get_by_text(say("memories.edit")).click()
         note.locator("textarea").fill("Les dates sont en ISO")

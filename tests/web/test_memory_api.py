@@ -60,6 +60,26 @@ def test_what_was_delivered_is_told_as_data(owner: Visitor) -> None:
     owner.ask("DELETE", f"/api/v1/memory/notes/{note['id']}")
 
 
+def test_providers_are_compared_over_up_to_ninety_days(owner: Visitor, served: Serving) -> None:
+    path = "/api/v1/observability/memory-parity"
+    made = owner.conversation()
+    owner.say(made, "Hello")
+    owner.until_done(made)
+    told = owner.ask("GET", path).json()
+    (row,) = told["providers"]
+    assert told["days"] == 7
+    assert row == {**row, "providerId": "offline", "lookupsPerTurn": 0.0}
+    assert row["turns"] >= row["withMemory"] >= 0
+    assert owner.ask("GET", f"{path}?days=90").json() == {**told, "days": 90}
+    for bad in ("0", "91", "x", ""):
+        assert owner.ask("GET", f"{path}?days={bad}").status_code == 400, bad
+    assert path in owner.ask("GET", "/api/v1/openapi.json").json()["paths"]
+    page = owner.ask("GET", "/observability?days=30").text
+    assert f"{row['withMemory']} sur {row['turns']}" in page or f"{row['withMemory']} of {row['turns']}" in page
+    with Visitor(served.url) as nobody:
+        assert nobody.ask("GET", path).status_code == 401
+
+
 def test_settings_of_the_installation_are_read_and_changed_all_or_none(owner: Visitor) -> None:
     unset = {"i18n.timezone": None, "memory.index.budgetChars": None, "observability.contextRetentionDays": None}
     assert owner.ask("GET", "/api/v1/settings").json() == {"settings": unset}

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from maia.core.events import ContextMeasured, WireAnswer, WireEvent
 from maia.core.runtime import ProgramTask
 from maia.core.types import AssistantMessage, ModelRequest, TextPart, Usage, UserMessage
 from maia.database import compositions
+from maia.database.compositions import MemoryDelivery
 from maia.database.ids import now_ms
 from maia.database.providers import ModelRow
 from maia.database.tables import CONTEXT_DAYS
@@ -147,6 +148,38 @@ def test_what_is_older_than_it_is_kept_is_forgotten(database_url: str, tmp_path:
             )
             assert left == [(day, "played", 3, 1, 0, 0, 90, 0, 0)]
             assert (await workspace.messages(row, 5))[1].text == "Yes.", "the conversation stays"
+
+    asyncio.run(story())
+
+
+def test_what_reached_each_provider_is_told_of_whole_turns_and_of_sums(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire(["Yes."]))) as (workspace, user):
+            assert await workspace.memory_delivery(90) == []
+            row = await workspace.create(user, "", "en")
+            await turn(workspace, user, row)
+            await workspace.memories.add(user.id, "Dates are ISO 8601", is_standing=True)
+            row = await workspace.conversation(user, row.id)
+            await turn(workspace, user, row)
+            kept = await workspace.composition(row, 2)
+            assert kept is not None
+            tokens = kept.memory["recall"]["tokens"]
+            only = MemoryDelivery("played", 2, 1, 1.0, float(tokens), 0.0)
+            assert await workspace.memory_delivery(1) == [only]
+            write, now = database_of(workspace).write, datetime.now(UTC).date()
+            for age, turns in ((0, 1), (6, 2), (29, 4), (89, 8), (90, 100)):
+                day = (now - timedelta(days=age)).isoformat()
+                sums = {"turns": turns, "lookups": 3 * turns}
+                await write(lambda c, day=day, sums=sums: compositions.add_to_day(c, day, "other", sums))
+            found = {days: list(await workspace.memory_delivery(days)) for days in (1, 7, 30, 90)}
+            assert found == {
+                1: [only, MemoryDelivery("other", 1, 0, None, None, 3.0)],
+                7: [MemoryDelivery("other", 3, 0, None, None, 3.0), only],
+                30: [MemoryDelivery("other", 7, 0, None, None, 3.0), only],
+                90: [MemoryDelivery("other", 15, 0, None, None, 3.0), only],
+            }
+            await write(lambda c: compositions.purge_compositions(c, now_ms() + 1))
+            assert (await workspace.memory_delivery(7))[1] == only, "forgetting the turns changes no sum"
 
     asyncio.run(story())
 

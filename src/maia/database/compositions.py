@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
@@ -105,16 +105,53 @@ def turns_composed(connection: Connection, conversation_id: str) -> Sequence[int
 
 def purge_compositions(connection: Connection, before: int) -> int:
     """Forget what is older than that moment but for sums of each day (N-18.04); how many turns that were."""
-    old = select(_C.created_at, _C.provider_id, _C.memory).where(_C.created_at < before)
-    kept = [
-        (int(at), str(provider), cast(JsonObject, memory or {})) for at, provider, memory in connection.execute(old)
-    ]
-    for (day, provider_id), sums in _by_day(kept).items():
+    for (day, provider_id), sums in _by_day(_noted(connection, _C.created_at < before)).items():
         add_to_day(connection, day, provider_id, sums)
     return connection.execute(delete(COMPOSITIONS).where(_C.created_at < before)).rowcount
 
 
 # What remains ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDelivery:
+    """What memory reached the models of a provider: how many turns, how many with memory, and averages.
+
+    `items` and `memory_tokens` are those of a turn with memory, None where there was none; `lookups` are those of any.
+    """
+
+    provider_id: str
+    turns: int
+    with_memory: int
+    items: float | None
+    memory_tokens: float | None
+    lookups: float
+
+
+def memory_delivery(connection: Connection, since: date) -> Sequence[MemoryDelivery]:
+    """Of each provider from that day on, in UTC, who answered most first: what is kept whole, and sums of what was."""
+    start = int(datetime.combine(since, time(), UTC).timestamp() * 1000)
+    found: dict[str, Counter[str]] = {}
+    for (_, provider_id), sums in _by_day(_noted(connection, _C.created_at >= start)).items():
+        found.setdefault(provider_id, Counter()).update(sums)
+    d = CONTEXT_DAYS.c
+    query = select(d.provider_id, *(d[name] for name in _SUMS)).where(d.day >= since.isoformat())
+    for provider_id, *sums in connection.execute(query):
+        found.setdefault(provider_id, Counter()).update(dict(zip(_SUMS, sums, strict=True)))
+    return sorted((_averaged(*each) for each in found.items()), key=lambda each: (-each.turns, each.provider_id))
+
+
+def _averaged(provider_id: str, sums: Counter[str]) -> MemoryDelivery:
+    turns, told = sums["turns"], sums["with_memory"]
+    items, tokens = (sums[name] / told if told else None for name in ("items", "memory_tokens"))
+    return MemoryDelivery(provider_id, turns, told, items, tokens, sums["lookups"] / turns)
+
+
+def _noted(connection: Connection, which: ColumnElement[bool]) -> Sequence[tuple[int, str, JsonObject]]:
+    """When a turn was, who answered, and what is noted of its memory."""
+    query = select(_C.created_at, _C.provider_id, _C.memory).where(which)
+    return [(int(at), str(name), cast(JsonObject, memory or {})) for at, name, memory in connection.execute(query)]
+
 
 _SUMS = ("turns", "with_memory", "items", "expanded", "memory_tokens", "lookups", "items_read")
 

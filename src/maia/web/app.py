@@ -29,6 +29,7 @@ from maia.web import board as board_page
 from maia.web import colleagues as colleagues_page
 from maia.web import context as context_page
 from maia.web import memories as memory_page
+from maia.web import observability as observability_page
 from maia.web.api import (
     account,
     agents,
@@ -130,6 +131,7 @@ def make_app(desk: Desk) -> ASGIApp:
         approvals_page.router,
         colleagues_page.router,
         providers.router,
+        observability_page.router,
         people.router,
         terminal.router,
     ):

@@ -27,6 +27,7 @@ NAV: Final = (
     Entry("memories.title", "note", "/memory"),
     Entry("sessions.nav", "terminal", "/terminal"),
     Entry("provider.title", "plug", "/providers"),
+    Entry("observe.title", "gauge", "/observability"),
     Entry("people.title", "user", "/users", "users"),
 )
 

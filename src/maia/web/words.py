@@ -120,6 +120,10 @@ class Speaker:
     def count(self, value: int) -> str:
         return number(value, self.lang)
 
+    def average(self, value: float) -> str:
+        """`12`, `2,4`: tenths where they tell something."""
+        return number(value, self.lang, 0 if value >= 100 or value == round(value) else 1)
+
     def size(self, value: int) -> str:
         """`84 ko`, `84 kB`."""
         return size(value, self.lang)

@@ -4,7 +4,7 @@ from maia.database.approvals import ApprovalRow, ApprovalStatus
 from maia.database.attachments import AttachmentRow
 from maia.database.audit import Act
 from maia.database.cards import Card
-from maia.database.compositions import CompositionRow, SectionRow
+from maia.database.compositions import CompositionRow, MemoryDelivery, SectionRow
 from maia.database.conversations import ConversationRow, Status
 from maia.database.events import PROGRESS, Logged
 from maia.database.folders import FolderRow
@@ -34,6 +34,7 @@ __all__ = [
     "Kind",
     "Logged",
     "Member",
+    "MemoryDelivery",
     "MessageRow",
     "ModelRow",
     "NoteRow",

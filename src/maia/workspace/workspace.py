@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import URL, Connection
 
 from maia.core.types import JsonObject, Submission
 from maia.database import compositions, conversations, messages, settings
-from maia.database.compositions import CompositionRow
+from maia.database.compositions import CompositionRow, MemoryDelivery
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Logged, events_of_turns, turn_at
@@ -298,6 +299,11 @@ class Workspace:
     async def composed(self, row: ConversationRow) -> Sequence[int]:
         """The turns of which that is kept, the last first."""
         return await self._database.read(lambda c: compositions.turns_composed(c, row.id))
+
+    async def memory_delivery(self, days: int) -> Sequence[MemoryDelivery]:
+        """What memory reached each provider's models in the last days, today among them, in UTC (R-2.127)."""
+        since = datetime.now(UTC).date() - timedelta(days=days - 1)
+        return await self._database.read(lambda c: compositions.memory_delivery(c, since))
 
     async def _forget(self) -> None:
         """Drop what is kept for some days only, now and once an hour (N-18.04)."""

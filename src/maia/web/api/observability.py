@@ -1,4 +1,4 @@
-"""What a turn's model received, for as long as it is kept (N-18.05, R-2.106)."""
+"""What a turn's model received, for as long as it is kept, and sums of it (N-18.03, N-18.05, R-2.106)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maia.core.types import JsonObject
 from maia.web.auth import AtDesk, Owned
 from maia.web.clock import moment
 from maia.web.stream import LARGEST
-from maia.workspace.records import CompositionRow, SectionRow
+from maia.workspace.records import CompositionRow, MemoryDelivery, SectionRow
 
 router = APIRouter(prefix="/observability", tags=["observability"])
 
@@ -22,6 +22,24 @@ async def get_composition(
     """The composition of a turn, the last one unless named; null where none was recorded or it is kept no longer."""
     found = await desk.workspace.composition(row, turn or row.last_turn)
     return {"composition": None if found is None else _json(found)}
+
+
+@router.get("/memory-parity")
+async def get_memory_parity(desk: AtDesk, days: Annotated[int, Query(ge=1, le=90)] = 7) -> JsonObject:
+    """What memory reached the models of each provider in the last days; averages of turns with memory."""
+    found = await desk.workspace.memory_delivery(days)
+    return {"days": days, "providers": [_parity(each) for each in found]}
+
+
+def _parity(row: MemoryDelivery) -> JsonObject:
+    return {
+        "providerId": row.provider_id,
+        "turns": row.turns,
+        "withMemory": row.with_memory,
+        "items": row.items,
+        "memoryTokens": row.memory_tokens,
+        "lookupsPerTurn": row.lookups,
+    }
 
 
 def _json(found: CompositionRow) -> dict[str, Any]:
