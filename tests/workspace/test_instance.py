@@ -29,6 +29,16 @@ def test_a_new_installation_brings_no_folder_along(database_url: str, tmp_path: 
     asyncio.run(story())
 
 
+def test_a_nul_in_what_a_kind_of_project_tells_is_kept_as_a_mark(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire([]))) as (workspace, _):
+            made = await workspace.planning.add("types", {"name": "Kind", "prompt": "a\x00b"})
+            _, types, _ = await workspace.planning.all()
+            assert [each.prompt for each in types if each.id == made] == ["a\ufffdb"]
+
+    asyncio.run(story())
+
+
 def test_what_a_turn_received_is_kept_for_seven_days(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         models = PlayedModels(PlayedWire(["Yes."]))

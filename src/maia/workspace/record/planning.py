@@ -89,7 +89,7 @@ class Planning:
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    clean = dict(values)
+    clean = {name: each.replace("\x00", "\ufffd") if isinstance(each, str) else each for name, each in values.items()}
     if "name" in clean:
         clean["name"] = visible(" ".join(clean["name"].split()))
         if not clean["name"] or len(clean["name"]) > LONGEST_NAME:
