@@ -288,7 +288,7 @@ async def test_only_a_provider_on_this_machine_may_name_addresses_on_it() -> Non
 
 @pytest.mark.anyio
 async def test_what_waits_is_forgotten_in_time_and_bounded() -> None:
-    from maia.workspace import oidc
+    from maia.workspace.people import oidc
     from maia.workspace.problems import EnteringFailed
 
     now = [0.0]
