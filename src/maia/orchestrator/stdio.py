@@ -111,22 +111,25 @@ async def serve_stdio(server: Server[Any], on_end: Callable[[], None]) -> None:
     write_stream, write_reader = create_context_streams[SessionMessage](0)
     async with private_streams() as (reading, writing):
         wire = _Wire(reading, writing)
-        async with anyio.create_task_group() as group:
 
-            async def read() -> None:
-                async with read_writer:
-                    await wire.read_into(read_writer.send)
-                    on_end()
+        async def read() -> None:
+            async with read_writer:
+                await wire.read_into(read_writer.send)
+                on_end()
 
-            async def write() -> None:
-                async with write_reader:
-                    async for message in write_reader:
-                        await wire.write(message.message)
+        async def write() -> None:
+            async with write_reader:
+                async for message in write_reader:
+                    await wire.write(message.message)
 
-            group.start_soon(read)
-            group.start_soon(write)
-            await server.run(read_stream, write_stream, server.create_initialization_options())
-            group.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(read)
+                group.start_soon(write)
+                await server.run(read_stream, write_stream, server.create_initialization_options())
+                group.cancel_scope.cancel()
+        except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # the end met a message that was on its way, here or inside the SDK: nobody is left to answer
 
 
 class _Wire:
