@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,3 +118,19 @@ def test_no_character_is_lost_over_readers_that_come_back_and_a_kill(data: Path)
         kept = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"][1]["content"]
     assert kept.startswith(seen), "what was shown was written before"
     assert whole.startswith(kept)
+
+
+def test_a_command_that_only_looks_needs_no_click(data: Path) -> None:
+    commands = ("git status", "git diff", "git push", "git diff --output=a.txt")
+    script: list[Any] = []
+    for command in commands:
+        script += [{"call": {"name": "Bash", "arguments": {"command": command}}}, {"text": "Told."}]
+    with serving(data, script=script) as server, Visitor(server.url) as owner:
+        owner.become_owner(server.token)
+        conversation, cursor, asked = owner.conversation(), 0, list[int]()
+        for _ in commands:
+            owner.say(conversation, "Go on")
+            frames = owner.until_done(conversation, cursor)
+            cursor = int([each for each in frames if each.id][-1].id)
+            asked.append(frames[-1].json["turnMeta"]["approvals"])
+    assert asked == [0, 0, 1, 1]
