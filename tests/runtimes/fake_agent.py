@@ -228,6 +228,8 @@ class Claude:
         out({"type": "system", "subtype": "init", "session_id": "s1", "model": "claude-x"})
         retry = {"attempt": 1, "retry_delay_ms": 500, "error_status": 529, "error": "overloaded"}
         out({"type": "system", "subtype": "api_retry", **retry})
+        if SCENARIO == "compacted":
+            out({"type": "system", "subtype": "compact_boundary", "compact_metadata": {"trigger": "auto"}})
         self.turn()
         before_the_answer(self.say)
         self.say(("resumed " if "--resume" in sys.argv else "") + words if SCENARIO == "resumed" else ANSWER)

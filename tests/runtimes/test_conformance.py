@@ -311,6 +311,12 @@ def test_a_refused_key_is_told_as_one(tmp_path: Path, speaks: Speaks) -> None:
     assert (failure.kind, failure.host) == ("auth", "Fake Agent")
 
 
+def test_a_program_that_makes_room_in_its_context_says_so(tmp_path: Path) -> None:
+    events = run(tmp_path, "claude-code", "compacted")
+    assert notices(events) == ["runtime.compacted"]
+    assert (ended(events).outcome, text(events)) == ("finished", "The answer is 42.")
+
+
 @pytest.mark.parametrize("speaks", DIALECTS)
 def test_a_key_that_a_program_prints_never_reaches_the_session(tmp_path: Path, speaks: Speaks) -> None:
     events = run(tmp_path, speaks, "secret")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from maia.core.errors import MaiaError
-from maia.core.events import ContextMeasured, ReasoningDelta, RetryScheduled, TextDelta
+from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta
 from maia.core.runtime import (
     Desk,
     ProgramCall,
@@ -188,6 +188,8 @@ class ClaudeCodeRuntime:
                 status = whole(message.get("error_status"))
                 failure = failure_of(self._program.title, f"{status or ''} {message.get('error') or ''}".strip())
                 turn.desk.tell(RetryScheduled(whole(message.get("attempt")), delay, failure))
+            case "compact_boundary":
+                turn.desk.tell(Notice("info", "runtime.compacted"))
             case _:
                 return
 
