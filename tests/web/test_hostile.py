@@ -56,7 +56,11 @@ def bodies(fields: list[str], chance: random.Random) -> Iterator[Any]:
         yield {field: chance.choice(ODD) for field in fields if chance.random() < 0.7}
 
 
-def test_nothing_that_the_description_allows_or_forbids_is_a_defect(owner: Visitor) -> None:
+def test_nothing_that_the_description_allows_or_forbids_is_a_defect(
+    owner: Visitor, request: pytest.FixtureRequest
+) -> None:
+    """Every fourth on SQLite, which takes more than PostgreSQL does."""
+    every = 4 if "sqlite" in request.node.name else 1
     document = owner.ask("GET", "/api/v1/openapi.json").json()
     chance, seen = random.Random(7), 0
     failed: list[tuple[Any, ...]] = []
@@ -76,7 +80,9 @@ def test_nothing_that_the_description_allows_or_forbids_is_a_defect(owner: Visit
             "",
             *(f"?{name}={value}" for name in queries for value in ("", "-1", "9" * 30, "%00", "x", "1-%00")),
         ):
-            for body in bodies(fields, chance) if fields and not query else (None,):
+            for number, body in enumerate(bodies(fields, chance) if fields and not query else (None,)):
+                if number % every:
+                    continue
                 answer = owner.ask(method, place + query, body)
                 seen += 1
                 if answer.status_code >= 500:
