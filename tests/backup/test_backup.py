@@ -16,7 +16,7 @@ from maia.app.cli import run
 from maia.backup import swap
 from maia.backup.archive import END, MANIFEST
 from maia.core.types import JsonObject
-from maia.database import conversations, migrate, search, settings, users
+from maia.database import conversations, migrate, people, search, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
 from maia.database.folders import FolderRow, set_folders
@@ -83,7 +83,7 @@ def state(url: str | None, data: Path) -> dict[str, Any]:
         found = connection.execute(text("SELECT id, email, name FROM users ORDER BY id")).all()
         return {
             "users": [tuple(row) for row in found],
-            "preferences": [users.password_of(connection, row.email)[0].preferences for row in found],  # type: ignore[index]
+            "preferences": [each.user.preferences for each in people.members(connection)],
             "titles": connection.execute(text("SELECT title FROM conversations ORDER BY id")).scalars().all(),
             "found": [search.matching(connection, row.id, search.asked_for("ete quote"), 9) for row in found],
             "folders": connection.execute(text("SELECT path FROM folders ORDER BY position")).scalars().all(),

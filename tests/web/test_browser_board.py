@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Response, expect
 
 from maia.i18n.catalogue import Catalogue
 from tests.web.serving import OWNER, Serving, Visitor, serving
-from tests.web.test_browser import CHROMIUM, FLAGS, NASTY, pytestmark, watched
+from tests.web.test_browser import NASTY, browser, pytestmark, watched
 
-__all__ = ["pytestmark"]
+__all__ = ["browser", "pytestmark"]
 FR = Catalogue("fr", strict=True)
 
 
@@ -19,14 +19,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         with Visitor(server.url) as first:
             first.become_owner(server.token)
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

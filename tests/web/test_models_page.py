@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
 from tests.fakes import FakeLlm, fake_llm
 from tests.web.serving import OWNER, Serving, Visitor, serving
-from tests.web.test_browser import CHROMIUM, FLAGS, pytestmark
+from tests.web.test_browser import browser, pytestmark
 
-__all__ = ["pytestmark"]
+__all__ = ["browser", "pytestmark"]
 MODELS = "claude-sonnet-5,gpt-5-mini,fake-model"
 
 
@@ -32,14 +32,6 @@ def server(model: FakeLlm, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with serving(data, started_with=None) as server, Visitor(server.url) as visitor:
         visitor.become_owner(server.token)
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
