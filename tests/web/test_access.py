@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from maia.web.app import API, make_app
-from maia.web.auth import owned, signed_in
-from maia.web.guard import HEADERS
-from maia.web.hosts import Hosts, host_name, is_foreign
+from maia.web.entry.auth import owned, signed_in
+from maia.web.entry.guard import HEADERS
+from maia.web.entry.hosts import Hosts, host_name, is_foreign
 from tests.files import making
 from tests.web.serving import OWNER, Serving, Visitor, serving
 

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import maia.web
-from maia.web.assets import address, assets
-from maia.web.nav import NAV
-from maia.web.words import CALLS, NOTICES, OUTCOMES, STATUSES
+from maia.web.drawing.assets import address, assets
+from maia.web.drawing.words import CALLS, NOTICES, OUTCOMES, STATUSES
+from maia.web.layout.nav import NAV
 from tests.web.serving import Visitor
 
 WEB = Path(maia.web.__file__).parent

@@ -13,8 +13,8 @@ import pytest
 
 from maia.database.providers import ModelRow, ProviderRow, TierRow
 from maia.i18n.catalogue import Catalogue as Words
-from maia.web.guard import LARGEST_BODY, LARGEST_UPLOAD
-from maia.web.picker import picker_of
+from maia.web.drawing.picker import picker_of
+from maia.web.entry.guard import LARGEST_BODY, LARGEST_UPLOAD
 from maia.workspace.choosing import Answering
 from maia.workspace.files.attachments import LARGEST_FILE
 from maia.workspace.models.binding import Wanted, answerer

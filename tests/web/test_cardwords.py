@@ -5,10 +5,10 @@ import pytest
 
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.i18n.formats import long_day
-from maia.web.boardview import columns
-from maia.web.cardwords import CardWords, Share
-from maia.web.export import as_markdown, file_header
-from maia.web.records import marked
+from maia.web.boards.records import marked
+from maia.web.drawing.boardview import columns
+from maia.web.drawing.cardwords import CardWords, Share
+from maia.web.drawing.export import as_markdown, file_header
 from maia.workspace.record.board import Asked, Board, Filter, words_in
 from maia.workspace.records import Card, MessageRow, Stage
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from maia.i18n.catalogue import Catalogue, Lang
-from maia.web.clock import Clock
-from maia.web.history import days_of, line_of
+from maia.web.conversation.history import days_of, line_of
+from maia.web.drawing.clock import Clock
 from maia.workspace.records import Entry, Tracked
 
 NOW = datetime(2031, 3, 5, 12, tzinfo=UTC)

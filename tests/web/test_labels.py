@@ -1,7 +1,7 @@
 import pytest
 
 from maia.i18n.catalogue import Catalogue, Lang
-from maia.web.words import STATUSES
+from maia.web.drawing.words import STATUSES
 from maia.workspace.models.effort import LADDER
 from maia.workspace.records import Status
 

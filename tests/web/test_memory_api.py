@@ -4,7 +4,7 @@ import pytest
 
 from maia.core.types import JsonObject
 from maia.i18n.catalogue import Catalogue, Lang
-from maia.web.delivered import delivered
+from maia.web.drawing.delivered import delivered
 from tests.web.serving import Serving, Visitor
 
 EVIL = "</memory-x></textarea><script>alert(1)</script> ask lea@example.org"

@@ -40,12 +40,12 @@ from maia.core.types import (
     Verdict,
 )
 from maia.i18n.catalogue import Catalogue
-from maia.web.diff import file_diff
-from maia.web.markdown import Splitter, blocks_of, html_of
-from maia.web.names import COMMON
-from maia.web.progress import Progress, progress_of
-from maia.web.view import LONGEST_OUTPUT, Trace, TurnFold, TurnView, Words, Working, fold
-from maia.web.words import CALLS, OUTCOMES, STATUSES, Speaker
+from maia.web.drawing.diff import file_diff
+from maia.web.drawing.markdown import Splitter, blocks_of, html_of
+from maia.web.drawing.names import COMMON
+from maia.web.drawing.progress import Progress, progress_of
+from maia.web.drawing.view import LONGEST_OUTPUT, Trace, TurnFold, TurnView, Words, Working, fold
+from maia.web.drawing.words import CALLS, OUTCOMES, STATUSES, Speaker
 from maia.workspace.records import Logged
 
 

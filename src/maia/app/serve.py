@@ -27,7 +27,7 @@ from maia.terminal.options import Options
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from maia.web.hosts import Hosts
+    from maia.web.entry.hosts import Hosts
     from maia.workspace.bench import WorkBench
     from maia.workspace.colleagues import Role
     from maia.workspace.folders import Room
@@ -162,7 +162,7 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
     from maia.app.entrance import oidc_of, public_address
     from maia.orchestrator.patience import Impatient
     from maia.web.app import make_app
-    from maia.web.desk import Desk
+    from maia.web.entry.desk import Desk
 
     class FromSlowLines(Impatient):
         """Uploads take their time; who only dawdles is sent away."""
@@ -210,7 +210,7 @@ def _hosts(listening: socket.socket, public: str) -> Hosts:
     import ipaddress
     from urllib.parse import urlsplit
 
-    from maia.web.hosts import Hosts
+    from maia.web.entry.hosts import Hosts
 
     address = ipaddress.ip_address(listening.getsockname()[0])
     named = os.environ.get("MAIA_ALLOWED_HOSTS", "").replace(",", " ").lower().split()

@@ -9,27 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
-from maia.web import approvals as approvals_page
-from maia.web import (
-    bar,
-    failures,
-    files,
-    folders,
-    history,
-    home,
-    oidc,
-    pages,
-    people,
-    projects,
-    providers,
-    records,
-    terminal,
-)
-from maia.web import board as board_page
-from maia.web import colleagues as colleagues_page
-from maia.web import context as context_page
-from maia.web import memories as memory_page
-from maia.web import observability as observability_page
+from maia.web import pages
 from maia.web.api import (
     account,
     agents,
@@ -50,10 +30,20 @@ from maia.web.api import (
     sessions,
     users,
 )
-from maia.web.assets import assets, packed
-from maia.web.auth import may_write, signed_in
-from maia.web.desk import Desk, desk_of
-from maia.web.guard import Guard
+from maia.web.boards import board as board_page
+from maia.web.boards import home, projects, records
+from maia.web.conversation import bar, files, folders, history, terminal
+from maia.web.conversation import context as context_page
+from maia.web.drawing.assets import assets, packed
+from maia.web.entry import failures, oidc
+from maia.web.entry.auth import may_write, signed_in
+from maia.web.entry.desk import Desk, desk_of
+from maia.web.entry.guard import Guard
+from maia.web.layout import colleagues as colleagues_page
+from maia.web.running import approvals as approvals_page
+from maia.web.running import memories as memory_page
+from maia.web.running import observability as observability_page
+from maia.web.running import people, providers
 
 API: Final = "/api/v1"
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}

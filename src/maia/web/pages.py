@@ -10,19 +10,19 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
 from maia.core.text import visible
-from maia.web.auth import AtDesk, Owned, SignedIn, owned
-from maia.web.bar import bar_of
-from maia.web.cookies import device_of, set_cookies
-from maia.web.failures import status_of
-from maia.web.forms import form_of
-from maia.web.frame import page_of, reader_of
-from maia.web.history import history_of
-from maia.web.live import pieces
-from maia.web.progress import progress_of
-from maia.web.rail import TABS
-from maia.web.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
-from maia.web.stream import LARGEST, streamed
-from maia.web.view import fold
+from maia.web.conversation.bar import bar_of
+from maia.web.conversation.history import history_of
+from maia.web.conversation.live import pieces
+from maia.web.conversation.rail import TABS
+from maia.web.drawing.progress import progress_of
+from maia.web.drawing.view import fold
+from maia.web.entry.auth import AtDesk, Owned, SignedIn, owned
+from maia.web.entry.cookies import device_of, set_cookies
+from maia.web.entry.failures import status_of
+from maia.web.entry.forms import form_of
+from maia.web.entry.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
+from maia.web.layout.frame import page_of, reader_of
+from maia.web.layout.stream import LARGEST, streamed
 from maia.workspace.approvals import may_decide
 from maia.workspace.record.planning import FIRST_STAGES
 from maia.workspace.records import ConversationRow

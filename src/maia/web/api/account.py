@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
-from maia.web.auth import AtDesk, SignedIn
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.records import SignIn
 
 router = APIRouter(prefix="/session", tags=["session"])

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from maia.core.types import JsonObject
 from maia.web.api.shapes import conversation_json
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.colleagues import Colleague
 from maia.workspace.models.catalogue import Catalogue
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 
 from maia.core.types import JsonObject
 from maia.web.api.shapes import Body
-from maia.web.auth import AtDesk, Person, SignedIn
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.workspace.approvals import may_decide
 from maia.workspace.records import ApprovalRow
 

@@ -12,8 +12,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from maia.core.types import JsonObject
 from maia.web.api.shapes import attachment_json
-from maia.web.auth import AtDesk, Owned, SignedIn
-from maia.web.desk import desk_of
+from maia.web.entry.auth import AtDesk, Owned, SignedIn
+from maia.web.entry.desk import desk_of
 from maia.workspace.problems import NotYours
 from maia.workspace.records import AttachmentRow
 

@@ -11,8 +11,8 @@ from maia.core.types import JsonObject
 from maia.web.api.boardquery import BoardQuery
 from maia.web.api.cardshapes import Moved, NewNote, card_json, entry_json
 from maia.web.api.shapes import conversation_json, message_json
-from maia.web.auth import AtDesk, Owned, SignedIn
-from maia.web.export import MEDIA_TYPES, as_json, as_markdown, file_header
+from maia.web.drawing.export import MEDIA_TYPES, as_json, as_markdown, file_header
+from maia.web.entry.auth import AtDesk, Owned, SignedIn
 
 router = APIRouter(tags=["records"])
 _ENTRIES = 100

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
 from maia.workspace.record.cards import Place
 from maia.workspace.record.fields import LONGEST_NOTE
 from maia.workspace.records import Card, ConversationRow, Entry

@@ -15,9 +15,9 @@ from maia.core.errors import MaiaError
 from maia.core.text import visible
 from maia.core.types import AssistantMessage, JsonObject, Message, TextPart, UserMessage
 from maia.web.api.shapes import Body, Level, Name
-from maia.web.auth import AtDesk, Person, SignedIn
-from maia.web.failures import code_of
-from maia.web.stream import frame, streamed
+from maia.web.entry.auth import AtDesk, Person, SignedIn
+from maia.web.entry.failures import code_of
+from maia.web.layout.stream import frame, streamed
 from maia.workspace.calls.completion import Asked, Completion, Opened, Reply
 
 router = APIRouter(prefix="/model", tags=["models"])

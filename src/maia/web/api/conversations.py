@@ -21,10 +21,10 @@ from maia.web.api.shapes import (
     json_answer,
     message_json,
 )
-from maia.web.auth import AtDesk, Owned, SignedIn
-from maia.web.desk import Desk
-from maia.web.places import place_of
-from maia.web.stream import LARGEST, frames, streamed
+from maia.web.entry.auth import AtDesk, Owned, SignedIn
+from maia.web.entry.desk import Desk
+from maia.web.layout.places import place_of
+from maia.web.layout.stream import LARGEST, frames, streamed
 from maia.workspace.changing import Asked
 from maia.workspace.records import ConversationRow
 

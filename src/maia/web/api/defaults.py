@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from maia.core.types import JsonObject
 from maia.web.api.foldershapes import FolderList, folders_json, folders_of
 from maia.web.api.planning import planner
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.record.defaults import Scope
 
 router = APIRouter(tags=["planning"])

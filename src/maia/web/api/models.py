@@ -12,8 +12,8 @@ from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.api.bindings import options_json
 from maia.web.api.shapes import Body, Name
-from maia.web.auth import AtDesk, SignedIn
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.models.effort import Options, Thinking, is_toggle, levels_of
 from maia.workspace.models.supply import Address, AddressFormat

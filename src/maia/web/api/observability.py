@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from maia.core.types import JsonObject
-from maia.web.auth import AtDesk, Owned
-from maia.web.clock import moment
-from maia.web.stream import LARGEST
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, Owned
+from maia.web.layout.stream import LARGEST
 from maia.workspace.records import CompositionRow, MemoryDelivery, SectionRow
 
 router = APIRouter(prefix="/observability", tags=["observability"])

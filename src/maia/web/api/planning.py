@@ -20,7 +20,7 @@ from maia.web.api.planshapes import (
     type_json,
 )
 from maia.web.api.shapes import NewConversation, conversation_json
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.people.rights import may
 from maia.workspace.problems import NotAllowed, Unusable
 

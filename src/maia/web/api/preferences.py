@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body
 
 from maia.core.types import JsonObject
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 
 router = APIRouter(prefix="/settings", tags=["settings"])
 

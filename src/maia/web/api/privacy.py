@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, StringConstraints
 
 from maia.core.types import JsonObject
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 
 router = APIRouter(prefix="/privacy", tags=["privacy"])
 

@@ -9,7 +9,7 @@ from pydantic import Field, Strict, model_validator
 
 from maia.core.types import JsonObject
 from maia.web.api.shapes import Body, Level, Name
-from maia.web.auth import AtDesk, SignedIn
+from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.calls.background import ORDERS, Group
 from maia.workspace.models.budgets import Spending
 from maia.workspace.models.catalogue import TIERS, Pair, Tier

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse, Response
 
 from maia.core.types import JsonObject
 from maia.web.api.shapes import Credentials, Preferences
-from maia.web.auth import AtDesk, Person, SignedIn
-from maia.web.cookies import device_of, drop_cookie, set_cookies
+from maia.web.entry.auth import AtDesk, Person, SignedIn
+from maia.web.entry.cookies import device_of, drop_cookie, set_cookies
 from maia.workspace.people.accounts import csrf_token
 
 router = APIRouter(prefix="/session", tags=["session"])

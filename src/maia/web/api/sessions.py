@@ -9,8 +9,8 @@ from pydantic import Field
 
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
-from maia.web.auth import AtDesk, SignedIn
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, SignedIn
 
 router = APIRouter(prefix="/terminal-sessions", tags=["terminal sessions"])
 _PATH = 4_096

@@ -11,7 +11,7 @@ from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.cardshapes import CardFields, record_json
 from maia.web.api.foldershapes import FolderBody
-from maia.web.clock import moment
+from maia.web.drawing.clock import moment
 from maia.workspace.choosing import Change
 from maia.workspace.files.attachments import MOST_FILES
 from maia.workspace.models.binding import Binding

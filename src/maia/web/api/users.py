@@ -9,9 +9,9 @@ from pydantic import StringConstraints
 
 from maia.core.types import JsonObject
 from maia.web.api.body import Body
-from maia.web.auth import AtDesk, SignedIn
-from maia.web.clock import moment
-from maia.web.places import place_of
+from maia.web.drawing.clock import moment
+from maia.web.entry.auth import AtDesk, SignedIn
+from maia.web.layout.places import place_of
 from maia.workspace.people.people import LISTED, Link
 from maia.workspace.people.rights import RIGHTS
 from maia.workspace.records import ROLES, Act, Member, Role, User

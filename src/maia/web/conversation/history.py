@@ -1,0 +1,131 @@
+"""The History tab: notes and changes of tracked fields, by day, the newest first (R-2.299–R-2.304)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import groupby
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Query
+from starlette.responses import HTMLResponse, Response
+
+from maia.core.ports import Say
+from maia.core.text import visible
+from maia.i18n.formats import day
+from maia.web.drawing.clock import Clock
+from maia.web.drawing.words import PRIORITIES, STATUSES
+from maia.web.entry.auth import AtDesk, Owned, Person, SignedIn
+from maia.web.entry.desk import Desk
+from maia.web.entry.strangers import NO_STORE
+from maia.web.layout.frame import reader_of
+from maia.workspace.records import ConversationRow, Entry, EntryKind, Status, Tracked
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+_ENTRIES: Final = 40
+_ICONS: Final[Mapping[Tracked, str]] = {
+    "stage": "stage",
+    "project": "project",
+    "priority": "flag",
+    "status": "idle",
+    "due": "calendar",
+}
+Kind = Annotated[Literal["note", "change"] | None, Query()]
+Id = Annotated[str | None, Query(max_length=60)]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry in words."""
+
+    icon: str
+    badge: str
+    text: str
+    by: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The entries of one day; `name` is empty where the page before has it already."""
+
+    id: str
+    name: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the tab shows: the filter, the days, the entry before which older ones stand, and words for none."""
+
+    kind: EntryKind | None
+    days: tuple[Day, ...]
+    older: str | None
+    nothing: str
+
+
+async def history_of(
+    desk: Desk, person: Person, row: ConversationRow, kind: EntryKind | None, before: str | None = None, seen: str = ""
+) -> History:
+    """The newest entries, or those before one; `seen` is the day that is named already."""
+    found = await desk.workspace.cards.history(row, kind, _ENTRIES, before)
+    clock = reader_of(desk, person).clock()
+    days = tuple(days_of(found, clock, person.say, seen))
+    older = found[-1].id if len(found) == _ENTRIES else None
+    return History(kind, days, older, person.say(f"history.empty.{kind or 'all'}"))
+
+
+def days_of(entries: Iterable[Entry], clock: Clock, say: Say, seen: str = "") -> Iterable[Day]:
+    """Entries by day; the one that is `seen` has its name on the page before (R-2.303)."""
+    for at, those in groupby(entries, lambda entry: clock.moment(entry.at).date()):
+        name = "" if at.isoformat() == seen else _day(at, clock, say)
+        yield Day(at.isoformat(), name, tuple(line_of(each, clock, say) for each in those))
+
+
+def _day(at: date, clock: Clock, say: Say) -> str:
+    """Today, yesterday, else the date (R-2.303)."""
+    today = clock.now.date()
+    if at in (today, today - timedelta(days=1)):
+        return say("history.today" if at == today else "history.yesterday")
+    return day(at, clock.lang, today)
+
+
+def line_of(entry: Entry, clock: Clock, say: Say) -> Line:
+    """A note as it was written; a change as `Stage: To do → Review`."""
+    by = visible(entry.by) if entry.by else "maia"
+    if entry.field is None:
+        return Line("note", say("history.note"), visible(entry.note or ""), by, entry.at)
+    old, new = (_value(entry.field, value, clock, say) for value in (entry.old, entry.new))
+    text = say("history.changed", field=say(f"history.field.{entry.field}"), old=old, new=new)
+    return Line(_ICONS[entry.field], say("history.change"), text, by, entry.at)
+
+
+def _value(tracked: Tracked, value: str | None, clock: Clock, say: Say) -> str:
+    """A value in words; what is not known any more is shown as it was kept."""
+    if value is None:
+        return say(f"history.none.{tracked}")
+    match tracked:
+        case "status":
+            return say(STATUSES[known].key) if (known := _status(value)) else visible(value)
+        case "priority":
+            return say(PRIORITIES[value].key) if value in PRIORITIES else visible(value)
+        case "due":
+            return day(date.fromisoformat(value), clock.lang, clock.now.date())
+        case "stage" | "project":
+            return visible(value)
+
+
+def _status(value: str) -> Status | None:
+    return next((each for each in STATUSES if each == value), None)
+
+
+@router.get("/ui/conversations/{conversation_id}/rail/history")
+async def history_panel(
+    desk: AtDesk, person: SignedIn, row: Owned, kind: Kind = None, before: Id = None, seen: Id = None
+) -> Response:
+    """The tab, or with `before` only what goes below what it shows."""
+    history = await history_of(desk, person, row, kind, before, seen or "")
+    template = "history.html" if before is None else "older.html"
+    html = reader_of(desk, person).draw(template, row=row, history=history)
+    return HTMLResponse(html, headers=NO_STORE)

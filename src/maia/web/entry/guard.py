@@ -1,0 +1,100 @@
+"""What every request passes before any route, and what every answer carries: hosts, senders, sizes, headers."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from maia.web.entry.hosts import Hosts, is_foreign
+
+CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+"""What an answer carries unless it says otherwise; nothing of anybody is kept by a browser or on the way."""
+_RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+LARGEST_BODY: Final = 2_000_000
+"""Bytes of a request that is no upload."""
+LARGEST_UPLOAD: Final = 26_000_000
+"""Bytes of one that is; the file itself may be a little smaller, so that its own words are told."""
+_UPLOAD: Final = re.compile(r"/api/v1/conversations/[0-9a-z]{1,40}/attachments")
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if not self._hosts.knows(headers.get("host", "")):
+            await _refuse(send, 421, "host_unknown")
+        elif is_foreign(scope["method"], headers):
+            await _refuse(send, 403, "foreign_request")
+        elif b"%00" in scope["query_string"] or "\x00" in scope["path"]:
+            await _refuse(send, 400, "bad_address")  # no text that anything keeps has a NUL in it
+        elif _length(headers) > (largest := _largest(scope)):
+            await _refuse(send, 413, "too_large")
+        else:
+            await self._pass(scope, receive, send, largest)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > largest:
+                raise HTTPException(413)
+            return message
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message.get("headers", [])}
+                message = {
+                    **message,
+                    "headers": [*message.get("headers", []), *(pair for pair in _RAW if pair[0] not in own)],
+                }
+            await send(message)
+
+        await self._app(scope, bounded, dressed)
+
+
+def _largest(scope: Scope) -> int:
+    return LARGEST_UPLOAD if scope["method"] == "POST" and _UPLOAD.fullmatch(scope["path"]) else LARGEST_BODY
+
+
+def _length(headers: dict[str, str]) -> int:
+    given = headers.get("content-length", "0")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else LARGEST_UPLOAD + 1
+
+
+async def _refuse(send: Send, status: int, code: str) -> None:
+    body = json.dumps({"error": code, "code": code}).encode()
+    headers: list[Any] = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *_RAW]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

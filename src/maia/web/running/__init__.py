@@ -1,0 +1,1 @@
+"""Pages about this installation: who works here, who can answer, what waits, what is remembered."""
