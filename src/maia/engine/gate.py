@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from maia.core.events import ApprovalRequested, Event, Notice
 from maia.core.ports import Hands, Judge, Say
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Decision, Need, ToolCallPart, Verdict
+from maia.core.types import Answer, Decision, Need, ToolCallPart, ToolStatus, Verdict
 from maia.engine.approvals import Approvals
+from maia.engine.repeats import Repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class Refusal:
     """Why a call may not run: `text` is for the model, in the user's language."""
 
     text: str
+    status: ToolStatus = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,19 @@ class Gate:
     say: Say
     emit: Callable[[Event], None]
     origin: str = ""
+    repeats: Repeats = field(default_factory=Repeats)
 
     async def pass_or_refuse(self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands) -> Refusal | None:
         """None when the call may run. Waits for a person where no rule decides."""
         needs = tool.needs(args, hands.launch) or (Need(call.name, "none"),)
+        refusal = await self._weighed(call, tool, args, hands, needs)
+        if refusal is None:
+            self.repeats.passed(call, needs)
+        return refusal
+
+    async def _weighed(
+        self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands, needs: tuple[Need, ...]
+    ) -> Refusal | None:
         decision = self.judge.decide(needs)
         if decision.verdict is not Verdict.ASK:
             return self._decided(call, decision)
@@ -39,6 +50,9 @@ class Gate:
             decision = self.judge.decide(needs)  # an answer given meanwhile, or a rule read with it, may decide now
             if decision.verdict is not Verdict.ASK:
                 return self._decided(call, decision)
+            if self.repeats.is_spent(call):
+                return Refusal(self.say("turn.asked_before", tool=call.name), "skipped")
+            self.repeats.asked(call)
             return await self._ask(call, tool, args, hands, needs, decision)
 
     def _decided(self, call: ToolCallPart, decision: Decision) -> Refusal | None:

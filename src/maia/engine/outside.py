@@ -44,6 +44,7 @@ from maia.core.types import (
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
+from maia.engine.repeats import Repeats
 from maia.engine.schedule import HandsFor
 from maia.engine.toolset import ALL, Toolset
 from maia.engine.turn import Emit, Price, Shown
@@ -179,11 +180,11 @@ class _Desk:
             self._finish(call_id, "skipped", words, ())
             self._stop(ProgramEnd("tool_budget"))
             return Permit(False, words)
-        gate = self._p.gate if call.is_whole else replace(self._p.gate, judge=_AtLeastAsk(self._p.gate.judge))
+        gate = self._p.gate if call.is_whole else _of_a_part(self._p.gate)
         hands = self._p.hands_for(call_id, lambda _text: None)
         refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
         if refusal is not None:
-            self._finish(call_id, "refused", refusal.text, ())
+            self._finish(call_id, refusal.status, refusal.text, ())
             return Permit(False, refusal.text)
         row = self._rows[call_id]
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
@@ -331,6 +332,11 @@ class _AskedTool:
 
     async def run(self, args: None, hands: Hands) -> ToolResult:
         raise MaiaError("turn.unknown_tool", tool=self.asked.call.name, known="")
+
+
+def _of_a_part(gate: Gate) -> Gate:
+    """The gate for a call of which only a part is known: no rule allows it, and nobody knows whether it is a repeat."""
+    return replace(gate, judge=_AtLeastAsk(gate.judge), repeats=Repeats())
 
 
 @dataclass(frozen=True, slots=True)
