@@ -154,6 +154,15 @@ async def test_what_was_sent_of_a_section_can_be_shown_again_from_its_spans() ->
     assert apply(REQUEST.system[1].text, kept[0].sections[1].spans) == far.asked[0].system[1].text
 
 
+async def test_what_is_only_counted_leaves_and_is_counted() -> None:
+    far, kept = RecordingWire(), list[Sent]()
+    masker = Masker(Policy(actions={"email": "warn"}))
+    await sent_by(MaskedWire(far, masker, is_local=False, record=kept.append))
+    assert far.asked[0].system[1] == REQUEST.system[1]
+    assert kept[0].noticed == {"email": 10}
+    assert kept[0].counts == {"iban": 1, "credit_card": 1}
+
+
 async def test_to_this_machine_everything_goes_as_it_is() -> None:
     near, kept = RecordingWire(), list[Sent]()
     await sent_by(MaskedWire(near, Masker(Policy()), is_local=True, record=kept.append))

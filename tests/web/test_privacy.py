@@ -107,6 +107,61 @@ def test_a_text_is_tried_and_no_value_comes_back(owner: Visitor) -> None:
     assert owner.ask("POST", "/api/v1/privacy/scan", {"text": "x" * 100_001}).status_code == 400
 
 
+def test_of_two_who_change_the_policy_at_once_the_second_one_is_told(owner: Visitor) -> None:
+    path = "/api/v1/privacy/policy"
+    seen = owner.ask("GET", path)
+    kept = {name: seen.json()[name] for name in ("enabled", "actions", "customPatterns", "localHosts", "audit")}
+    first = owner.ask("PUT", path, kept, If_Match=seen.headers["etag"])
+    assert (first.status_code, first.headers["etag"] == seen.headers["etag"]) == (200, False)
+    late = owner.ask("PUT", path, {**kept, "enabled": False}, If_Match=seen.headers["etag"], Accept_Language="en")
+    assert (late.status_code, late.json()["code"]) == (412, "policy_changed")
+    assert first.json()["version"] in late.json()["message"]
+    assert owner.ask("GET", path).json() == first.json()
+    assert owner.ask("PUT", path, kept, If_Match=first.headers["etag"]).status_code == 200
+    assert owner.ask("PUT", path, kept, If_Match="*").status_code == 200, "whoever wants that wins over all"
+
+
+def test_what_the_mask_did_is_counted_by_type_and_tells_no_value(owner: Visitor) -> None:
+    path = "/api/v1/privacy/counters"
+    before = owner.ask("GET", path).json()
+    made = owner.conversation("Named already")
+    owner.ask("POST", f"/api/v1/conversations/{made}/messages", {"content": TEXT})
+    owner.ask(
+        "POST", f"/api/v1/conversations/{made}/messages", {"content": f"{TEXT}, TAJ: 123 456 788", "privacy": "mask"}
+    )
+    owner.until_done(made)
+    after = owner.ask("GET", path).json()
+    assert before.pop("since") == after.pop("since")
+    kinds = {kind: after["masked"].get(kind, 0) - before["masked"].get(kind, 0) for kind in after["masked"]}
+    assert {kind: n for kind, n in kinds.items() if n} == {"email": 1}
+    assert after["counted"].get("taj_number", 0) - before["counted"].get("taj_number", 0) == 1
+    more = {name: after[name] - before[name] for name in ("scanned", "refused", "sentMasked", "local", "withheld")}
+    assert more == {"scanned": 1, "refused": 1, "sentMasked": 1, "local": 0, "withheld": 0}
+
+
+def test_the_page_is_for_those_who_lead_and_only_the_owner_changes_or_tries(owner: Visitor, far: Serving) -> None:
+    page = owner.ask("GET", "/privacy", Accept="text/html").text
+    assert 'href="/privacy"' in page
+    assert all(part in page for part in ('id="policy-said"', 'id="try"'))
+    for role in ("admin", "user"):
+        made = owner.ask("POST", "/api/v1/users", {"name": role, "email": f"{role}@example.org", "role": role}).json()
+        with Visitor(far.url) as other:
+            token = made["invitation"]["path"].partition("token=")[2]
+            other.client.post("/join", data={"token": token, "password": "another horse"})
+            other.csrf = other.ask("GET", "/api/v1/session").json()["csrf"]
+            shown = other.ask("GET", "/privacy", Accept="text/html")
+            assert shown.status_code == (200 if role == "admin" else 403)
+            assert not any(part in shown.text for part in ('id="policy-said"', 'id="try"'))
+            assert ('href="/privacy"' in other.ask("GET", "/", Accept="text/html").text) == (role == "admin")
+            answers = [
+                other.ask("GET", "/api/v1/privacy/counters").status_code,
+                other.ask("GET", "/api/v1/privacy/policy").status_code,
+                other.ask("PUT", "/api/v1/privacy/policy", {}).status_code,
+                other.ask("POST", "/api/v1/privacy/scan", {"text": "x"}).status_code,
+            ]
+            assert answers == ([200, 200, 403, 403] if role == "admin" else [403] * 4)
+
+
 def test_keys_are_masked_too(owner: Visitor, fake: FakeLlm) -> None:
     key = "sk-ant-api03-" + "a1B2" * 12
     assert owner.ask("POST", "/api/v1/privacy/scan", {"text": key}).json()["egressPreview"] == "[SECRET]"

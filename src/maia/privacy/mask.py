@@ -27,10 +27,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A text with placeholders, and what they stand for; `spans` are in order and do not touch."""
+    """A text with placeholders, and what they stand for; `spans` are in order and do not touch.
+
+    `noticed` are the values of types that are only counted: they stand in the text as they were.
+    """
 
     text: str
     spans: tuple[Span, ...] = ()
+    noticed: tuple[Span, ...] = ()
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -77,14 +81,17 @@ class Masker:
 
     def mask(self, text: str, only: Collection[Action] = MASKING) -> Masked:
         """The text with placeholders for the values of those actions. Pure: the same text, the same result."""
-        now, spans = text, tuple[Span, ...]()
-        for _ in range(_ROUNDS):
-            found = [Span(each.kind, each.start, each.end) for each in self.find(now) if self._action(each) in only]
+        now, spans, noticed = text, tuple[Span, ...](), tuple[Span, ...]()
+        for turn in range(_ROUNDS):
+            values = self.find(now)
+            if turn == 0:
+                noticed = tuple(_span(each) for each in values if self._action(each) == "warn")
+            found = [_span(each) for each in values if self._action(each) in only]
             if not found:
                 break
             spans = _with(spans, found)
             now = apply(text, spans)
-        return Masked(now, spans)
+        return Masked(now, spans, noticed)
 
     # Inside
 
@@ -111,6 +118,10 @@ class Masker:
             end = max((each.end, *(place[1] for place in cut)))
             kept.append(Found(each.kind, start, end, each.rank))
         return kept
+
+
+def _span(found: Found) -> Span:
+    return Span(found.kind, found.start, found.end)
 
 
 def _place(found: Found) -> tuple[int, int]:

@@ -49,7 +49,8 @@ class MaskedRuntime:
         sections = (Section("instructions", task.instructions), *asked, Section("request", task.text))
         masked = mask_request(ModelRequest(task.model, sections, task.history), self._masker.mask)
         version = self._masker.policy.version
-        sent = Sent(self.name, version, False, masked.sections, masked.parts, masked.tools, masked.pictures)
+        done = (masked.sections, masked.parts, masked.tools, masked.pictures, masked.noticed)
+        sent = Sent(self.name, version, False, *done)
         self._placed.note(sent)
         instructions, *preface, request = masked.request.system
         clean = replace(

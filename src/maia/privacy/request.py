@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
@@ -46,6 +47,7 @@ class MaskedRequest:
     parts: tuple[PartSent, ...]
     tools: tuple[tuple[str, int], ...]
     pictures: int
+    noticed: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def mask_request(request: ModelRequest, mask: Mask, as_they_are: Collection[str] = ()) -> MaskedRequest:
@@ -64,6 +66,7 @@ def mask_request(request: ModelRequest, mask: Mask, as_they_are: Collection[str]
         tuple(PartSent(name, _state(spans, name in work.withheld), tuple(spans)) for name, spans in work.spans.items()),
         tuple(sorted(work.tools.items())),
         work.pictures,
+        dict(work.noticed),
     )
 
 
@@ -81,6 +84,7 @@ class _Work:
     tools: dict[str, int] = field(default_factory=dict[str, int])
     pictures: int = 0
     withheld: set[str] = field(default_factory=set[str])
+    noticed: Counter[str] = field(default_factory=Counter[str])
 
     def sections(self, system: tuple[Section, ...]) -> tuple[tuple[Section, ...], tuple[PartSent, ...]]:
         pairs = [self._section(section) for section in system]
@@ -164,6 +168,8 @@ class _Work:
 
     def _safely(self, text: str) -> Masked | None:
         try:
-            return self.mask(text)
+            masked = self.mask(text)
+            self.noticed.update(span.kind for span in masked.noticed)
+            return masked
         except Exception:  # a defect, or a text that no pattern can read: what was not looked at stays here
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from maia.core.types import JsonObject, Reason
@@ -46,7 +46,7 @@ class Sent:
 
     `sections` are those of the system prompt in their order, `parts` what the messages held: `user`, `assistant`,
     `tool`. `tools` says how many results of each tool had something masked (R-2.114). `pictures` left as they are:
-    nobody reads them.
+    nobody reads them. `noticed` says how many values of types left that are only counted (N-10.01).
     """
 
     provider: str
@@ -56,6 +56,7 @@ class Sent:
     parts: tuple[PartSent, ...] = ()
     tools: tuple[tuple[str, int], ...] = ()
     pictures: int = 0
+    noticed: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def counts(self) -> dict[str, int]:

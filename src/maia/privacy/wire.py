@@ -90,6 +90,7 @@ class MaskedWire:
                 masked.parts,
                 masked.tools,
                 masked.pictures,
+                masked.noticed,
             )
         )
         return masked.request, notice

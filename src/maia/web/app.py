@@ -44,6 +44,7 @@ from maia.web.running import approvals as approvals_page
 from maia.web.running import memories as memory_page
 from maia.web.running import observability as observability_page
 from maia.web.running import people, providers
+from maia.web.running import privacy as privacy_page
 
 API: Final = "/api/v1"
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
@@ -122,6 +123,7 @@ def make_app(desk: Desk) -> ASGIApp:
         colleagues_page.router,
         providers.router,
         observability_page.router,
+        privacy_page.router,
         people.router,
         terminal.router,
     ):

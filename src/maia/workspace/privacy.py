@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection
 
@@ -18,16 +20,18 @@ from maia.database.database import Database
 from maia.database.users import User
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound
+from maia.privacy.custom import MAX_PATTERN_CHARS, MAX_PATTERNS
 from maia.privacy.destination import AUTO
 from maia.privacy.kinds import KINDS, Action
 from maia.privacy.mask import Masker
-from maia.privacy.message import MASKED, REFUSED, mask_blocked, types_of
-from maia.privacy.policy import InvalidPolicy, Policy, read_policy
+from maia.privacy.message import MASKED, REFUSED, Refused, mask_blocked, types_of
+from maia.privacy.policy import MAX_HOSTS, InvalidPolicy, Policy, read_policy
 from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
 from maia.workspace.bench import WorkBench
 from maia.workspace.people.rights import Right, may
-from maia.workspace.problems import NotAllowed, PolicyRefused, PrivacyBlocked
+from maia.workspace.problems import NotAllowed, PolicyChanged, PolicyRefused, PrivacyBlocked
+from maia.workspace.tally import Tally
 
 _SETTING = "privacy"
 _SECRET = "secret"
@@ -37,6 +41,9 @@ _log = logging.getLogger("maia.workspace")
 
 Source: TypeAlias = Literal["yaml", "ui", "defaults"]
 """Who said the policy: a file beside the database, a person in the workspace, nobody (N-10.14)."""
+
+LIMITS: Final[Mapping[str, int]] = {"patterns": MAX_PATTERNS, "pattern": MAX_PATTERN_CHARS, "hosts": MAX_HOSTS}
+"""How much a policy holds: patterns, characters of one, local hosts."""
 
 MaskerOf: TypeAlias = Callable[[Policy], Masker]
 Along: TypeAlias = Callable[[Connection], None]
@@ -60,6 +67,7 @@ class Privacy:
         self._masker = masker
         self._seed = seed
         self._good = Policy()
+        self._tally = Tally()
 
     async def policy(self) -> tuple[Policy, Source]:
         """The policy in force: as it was saved, else as the file beside the database has it, else as by default.
@@ -82,8 +90,12 @@ class Privacy:
     async def shown(self, user: User) -> JsonObject:
         """The policy with its version and source. Raises `NotAllowed` for who is neither owner nor admin (N-10.13)."""
         _only(user, "privacy_read")
-        policy, source = await self.policy()
-        return {**policy.to_json(), "version": policy.version, "source": source}
+        return shown_policy(*await self.policy())
+
+    def counted(self, user: User) -> Tally:
+        """What was done since the server started. Raises `NotAllowed` as `shown` does."""
+        _only(user, "privacy_read")
+        return self._tally
 
     async def tried(self, user: User, text: str) -> JsonObject:
         """What the policy finds in a text, values never shown (N-10.15). Raises `NotAllowed` for all but the owner."""
@@ -91,25 +103,31 @@ class Privacy:
         policy, _ = await self.policy()
         return await asyncio.to_thread(_tried, self._masker(policy), text)
 
-    async def save(self, user: User, data: Any) -> Policy:
-        """Keep another policy; a running turn goes on with the old one.
+    async def save(self, user: User, data: Any, seen: str | None = None) -> Policy:
+        """Keep another policy; a running turn goes on with the old one. `seen` is the mark of the one it is made from.
 
-        Raises `NotAllowed` for all but the owner, `PolicyRefused` for mistakes: then nothing is changed.
+        Raises `NotAllowed` for all but the owner, `PolicyRefused` for mistakes, `PolicyChanged` where another one than
+        `seen` is in force by now: then nothing is changed.
         """
         _only(user, "privacy")
-        now, _ = await self.policy()
         try:
-            changed = read_policy(data, now.number + 1)
+            wanted = read_policy(data)
         except InvalidPolicy as problem:
             raise PolicyRefused([(issue.path, issue.reason) for issue in problem.issues]) from None
+        before = await self.policy()
 
-        def keep(connection: Connection) -> None:
+        def keep(connection: Connection) -> Policy:
+            kept = settings.setting(connection, _SETTING)
+            now = (_kept(cast(JsonObject, kept)), "ui") if isinstance(kept, dict) else before
+            if seen is not None and seen != mark_of(shown_policy(*now)):
+                raise PolicyChanged("privacy.policy_changed", version=now[0].version)
+            changed = replace(wanted, number=now[0].number + 1)
             settings.keep_setting(connection, _SETTING, {**changed.to_json(), "number": changed.number}, user.id)
             details = {"version": changed.version, "enabled": changed.enabled}
             settings.note_act(connection, POLICY_UPDATED, by=user.id, details=details)
+            return changed
 
-        await self._database.write(keep)
-        return changed
+        return await self._database.write(keep)
 
     async def masking(
         self, say: Say, conversation_id: str | None, heard: Callable[[Sent], None] = lambda _sent: None
@@ -155,15 +173,15 @@ class Privacy:
             else:
                 masking.screen(submission.text, destination)
         except MessageRefused as problem:
-            refused = problem.refused
-            await self._note(REFUSED, user_id, conversation_id, refused.noted())
-            raise PrivacyBlocked(refused.types, str(problem.values["types"]), refused.masked) from None
+            await self.refused(problem.refused, user_id, conversation_id)
+            raise blocked(problem) from None
 
         def note(connection: Connection) -> None:
             if types:
                 details: JsonObject = {"types": list(types)}
                 settings.note_act(connection, MASKED, by=user_id, conversation=conversation_id, details=details)
 
+        self._tally.sent_masked += bool(types)
         return Passed(submission, masking.bound(bound, bench.destination(bound)), masking, note)
 
     async def for_keeping(self, text: str) -> str:
@@ -175,15 +193,19 @@ class Privacy:
         masker = self._masker(policy)
         return (await asyncio.to_thread(masker.mask, text)).text
 
-    async def _note(self, act: str, user_id: str, conversation_id: str, details: JsonObject) -> None:
+    async def refused(self, refused: Refused, user_id: str, conversation_id: str | None) -> None:
+        """Count and note a message that may not leave, by its types alone (R-2.281)."""
+        self._tally.refused += 1
+        details = refused.noted()
         await self._database.write(
-            lambda c: settings.note_act(c, act, by=user_id, conversation=conversation_id, details=details)
+            lambda c: settings.note_act(c, REFUSED, by=user_id, conversation=conversation_id, details=details)
         )
 
     def _recorder(self, policy: Policy, conversation_id: str | None) -> Callable[[Sent], None]:
-        """Notes each request in which something was masked, where the policy wants that (N-10.17)."""
+        """Counts each request; notes those in which something was masked, where the policy wants that (N-10.17)."""
 
         def record(sent: Sent) -> None:
+            self._tally.take(sent)
             if policy.audit and sent.counts:
                 details = sent.noted()
                 self._database.write_soon(
@@ -191,6 +213,22 @@ class Privacy:
                 )
 
         return record
+
+
+def mark_of(shown: JsonObject) -> str:
+    """The mark of a policy as it is shown: another one for every other policy, version or source."""
+    return sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def blocked(problem: MessageRefused) -> PrivacyBlocked:
+    """The same refusal, as doors answer it."""
+    refused = problem.refused
+    return PrivacyBlocked(refused.types, str(problem.values["types"]), refused.masked)
+
+
+def shown_policy(policy: Policy, source: Source) -> JsonObject:
+    """The policy as it is shown, with its version and source."""
+    return {**policy.to_json(), "version": policy.version, "source": source}
 
 
 def _only(user: User, right: Right) -> None:

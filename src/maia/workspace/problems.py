@@ -27,6 +27,7 @@ __all__ = [
     "NotAllowed",
     "NotThere",
     "NotYours",
+    "PolicyChanged",
     "PolicyRefused",
     "PrivacyBlocked",
     "StorageError",
@@ -142,6 +143,10 @@ class PolicyRefused(MaiaError):
     def __init__(self, issues: Sequence[tuple[str, Reason]]) -> None:
         super().__init__("privacy.invalid_policy", n=len(issues), places=", ".join(place for place, _ in issues))
         self.issues = tuple(issues)
+
+
+class PolicyChanged(MaiaError):
+    """Somebody saved another privacy policy since this one was read; nothing is kept."""
 
 
 class WrongSignIn(MaiaError):

@@ -69,7 +69,7 @@ class Call(Body):
 async def complete(desk: AtDesk, person: SignedIn, body: Call) -> JsonObject:
     """The whole answer with its usage and cost; 502 with the kind of the failure where there is none."""
     completion = desk.workspace.completion
-    opened = await completion.open(body.asked, person.say)
+    opened = await completion.open(body.asked, person.say, person.user.id)
     reply = [each async for each in completion.run(opened)][-1]
     assert isinstance(reply, Reply)
     return {"text": reply.text, **_ending(reply)}
@@ -79,7 +79,7 @@ async def complete(desk: AtDesk, person: SignedIn, body: Call) -> JsonObject:
 async def stream(desk: AtDesk, person: SignedIn, body: Call) -> StreamingResponse:
     """The answer as it is written: frames `{text}`, then one `done`, or one `error`."""
     completion = desk.workspace.completion
-    opened = await completion.open(body.asked, person.say)
+    opened = await completion.open(body.asked, person.say, person.user.id)
     return streamed(desk, person, _frames(completion, opened, person))
 
 

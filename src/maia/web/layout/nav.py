@@ -28,6 +28,7 @@ NAV: Final = (
     Entry("sessions.nav", "terminal", "/terminal"),
     Entry("provider.title", "plug", "/providers"),
     Entry("observe.title", "gauge", "/observability"),
+    Entry("privacy.title", "mask", "/privacy", "privacy_read"),
     Entry("people.title", "user", "/users", "users"),
 )
 

@@ -5,15 +5,19 @@ const stream = document.getElementById("stream");
 
 const flying = new Map();
 
-/** Ask the server; a refusal comes back as its words. The same thing asked while it is on its way is one (a double click). */
-function ask(method, url, body) {
-  const what = JSON.stringify([method, url, body]);
-  if (!flying.has(what)) flying.set(what, request(method, url, body).finally(() => flying.delete(what)));
+/**
+ * Ask the server; a refusal comes back as its words. The same thing asked while it is on its way is one (a double click).
+ * `match` is the mark of what is changed: where it is another one by now, nothing is.
+ */
+function ask(method, url, body, match) {
+  const what = JSON.stringify([method, url, body, match]);
+  if (!flying.has(what)) flying.set(what, request(method, url, body, match).finally(() => flying.delete(what)));
   return flying.get(what);
 }
 
-async function request(method, url, body) {
+async function request(method, url, body, match) {
   const headers = { "X-CSRF-Token": csrf, Accept: "application/json" };
+  if (match) headers["If-Match"] = match;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
   try {
@@ -22,7 +26,7 @@ async function request(method, url, body) {
     return { ok: false, status: 0, data: {} };
   }
   const data = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
-  return { ok: answer.ok, status: answer.status, data };
+  return { ok: answer.ok, status: answer.status, data, mark: answer.headers.get("ETag") };
 }
 globalThis.maia = { ask, refuse };
 

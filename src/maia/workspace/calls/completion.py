@@ -28,8 +28,8 @@ from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.models.effort import level, levels_of, unsupported
 from maia.workspace.models.shelf import Shelf
 from maia.workspace.models.supply import Reached
-from maia.workspace.privacy import Privacy
-from maia.workspace.problems import ModelUnavailable, PrivacyBlocked, TrialFailed
+from maia.workspace.privacy import Privacy, blocked
+from maia.workspace.problems import ModelUnavailable, TrialFailed
 
 PURPOSE = "completion"
 """Under which what it costs is booked."""
@@ -80,8 +80,8 @@ class Completion:
         self._budgets = budgets
         self._privacy = privacy
 
-    async def open(self, asked: Asked, say: Say) -> Opened:
-        """Check all that can be checked before anything is sent.
+    async def open(self, asked: Asked, say: Say, user_id: str) -> Opened:
+        """Check all that can be checked before anything is sent; a refused text is noted as that of the user.
 
         Raises `ModelUnavailable`, `Unfit` for a level that the model lacks, `BudgetStopped`,
         `PrivacyBlocked`.
@@ -98,8 +98,8 @@ class Completion:
         try:
             await asyncio.to_thread(masking.screen, _said(asked.messages), reached.destination)
         except MessageRefused as problem:
-            refused = problem.refused
-            raise PrivacyBlocked(refused.types, str(problem.values["types"]), refused.masked) from None
+            await self._privacy.refused(problem.refused, user_id, None)
+            raise blocked(problem) from None
         wire = masking.bound(reached.bound, reached.destination).wire
         if wire is None:
             raise ModelUnavailable("model_binding_unavailable", "provider.no_single_calls", name=pair.provider)
