@@ -1,6 +1,7 @@
 """A scripted agent program for tests: one scenario, told in any of three dialects (`fake_agent.py DIALECT SCENARIO`).
 
 Scenarios: text, tool, denied, denied_twice, many (four calls, one after the other), plan, two (calls at once),
+denied_ends, denied_refusal (end the answer there), envelope (a tool called through another one),
 cancelled (waits for ever in the turn), stubborn (ignores that it is told to stop), crashed, hung, garbage,
 half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
 key), auth, resumed, old (of the protocol), update (says that there is one), asks_update (and waits for an answer),
@@ -128,6 +129,17 @@ class Acp:
             case "tool" | "denied" | "denied_twice":
                 self.say("I try. ")
                 self.tool()
+            case "denied_ends" | "denied_refusal":
+                self.say("I try. ")
+                self.tool()
+                return {"stopReason": "cancelled" if SCENARIO == "denied_ends" else "refusal"}
+            case "envelope":
+                given = {"variant": "UseTool", "tool_name": "run_command", "tool_input": {"command": COMMAND}}
+                update = {"toolCallId": "c1", "title": "use_tool", "kind": "other", "rawInput": given}
+                self.update(sessionUpdate="tool_call", status="pending", **update)
+                options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+                self.call("session/request_permission", toolCall={"toolCallId": "c1"}, options=options)
+                self.update(sessionUpdate="tool_call_update", toolCallId="c1", status="completed", rawOutput="hi\n")
             case "many":
                 for number in range(4):
                     self.say(f"Step {number}. ")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from maia.core.events import (
     ToolCallFinished,
     TurnEnded,
 )
-from maia.core.types import Answer, Cost, TextPart, Usage, Verdict
+from maia.core.types import Answer, Cost, Decision, Need, Reason, TextPart, Usage, Verdict
 from maia.runtimes.patience import Patience
 from maia.runtimes.programs import Speaks
 from maia.sandbox.places import Places
@@ -159,6 +159,37 @@ def test_a_refused_call_that_is_announced_again_is_one_call(tmp_path: Path) -> N
     events = run(tmp_path, "acp", "denied_twice", FakeJudge(Bash=Verdict.DENY))
     assert [each.status for each in results(events)] == ["refused"]
     assert "ToolCallStarted" not in names(events)
+
+
+@pytest.mark.parametrize("scenario", ["denied_ends", "denied_refusal"])
+def test_a_refused_call_that_ends_the_answer_is_a_row_and_nothing_after_it(tmp_path: Path, scenario: str) -> None:
+    events = run(tmp_path, "acp", scenario, FakeJudge(Bash=Verdict.DENY))
+    assert names(events)[-2:] == ["ToolCallFinished", "TurnEnded"]
+    assert [each.status for each in results(events)] == ["refused"]
+    assert (text(events), ended(events).outcome, ended(events).failure) == ("I try. ", "finished", None)
+
+
+def test_a_tool_that_is_called_through_another_one_is_shown_with_what_it_receives(tmp_path: Path) -> None:
+    events = run(tmp_path, "acp", "envelope", answers=lambda _event: Answer("once"))
+    question = next(event for event in events if isinstance(event, ApprovalRequested))
+    assert (question.name, question.arguments) == ("Bash", {"command": "echo hi > proof.txt && cat proof.txt"})
+    assert [(each.name, each.status) for each in results(events)] == [("Bash", "succeeded")]
+
+
+def test_a_search_that_is_too_broad_is_refused_with_its_reason_and_a_narrower_one_may_follow(tmp_path: Path) -> None:
+    why = Reason("folders.search.foreign_memory", {"path": "/", "search": "foreign-memory"})
+    events = run(tmp_path, "claude-code", "denied", TooBroad(why))
+    assert [(each.status, each.data) for each in results(events)] == [("refused", {"search": "foreign-memory"})]
+    assert (text(events).endswith("The answer is 42."), ended(events).outcome) == (True, "finished")
+
+
+class TooBroad(FakeJudge):
+    def __init__(self, why: Reason) -> None:
+        super().__init__()
+        self.why = why
+
+    def decide(self, needs: Sequence[Need]) -> Decision:
+        return Decision(Verdict.DENY, self.why) if needs[0].tool == "Bash" else super().decide(needs)
 
 
 def test_a_program_that_cannot_ask_shows_what_it_ran_and_may_only_read_until_it_is_trusted(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from maia.core.errors import NotConfigured, UsageProblem
 from maia.core.runtime import ProgramTask
 from maia.runtimes.claude_code import ClaudeCodeRuntime
 from maia.runtimes.environment import start_of
-from maia.runtimes.programs import BY_NAME, PROGRAMS, find, installed, named
+from maia.runtimes.programs import BY_NAME, PROGRAMS, find, installed, named, speaking
 
 ENV = {
     "PATH": "/usr/bin",
@@ -41,6 +41,18 @@ def test_a_program_gets_its_own_home_and_no_key_but_its_own(tmp_path: Path, prog
     assert all(value.startswith(str(home)) for name, value in start.env.items() if name in row.home_vars)
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     assert "sk-" not in repr(start)
+
+
+@pytest.mark.parametrize(
+    ("env", "arguments"),
+    [
+        ({}, ("--acp",)),
+        ({"OPENAI_API_KEY": ""}, ("--acp",)),
+        ({"OPENAI_API_KEY": "sk-2"}, ("--auth-type", "openai", "--acp")),
+    ],
+)
+def test_qwen_is_told_the_kind_of_its_key_only_where_it_gets_one(env: dict[str, str], arguments: object) -> None:
+    assert speaking(BY_NAME["qwen"], env) == arguments
 
 
 def test_the_prompt_and_the_key_are_never_arguments(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import DiffBlock, Need
+from maia.core.types import DiffBlock, Need, Sweep
 from maia.runtimes.names import Told, plain_command, program_call
 
 HERE = Path("/work")
@@ -96,9 +96,52 @@ def call(**told: Any) -> Any:
         pytest.param(
             {"name": "Grep", "arguments": {"pattern": "x"}},
             "Grep",
-            (Need("Grep", "path", "/work"),),
+            (Need("Grep", "path", "/work", Sweep()),),
             True,
             id="a search without a folder searches this one",
+        ),
+        pytest.param(
+            {"name": "grep_search", "arguments": {"pattern": "x", "path": "~", "glob": "*.py"}},
+            "Grep",
+            (Need("Grep", "path", "~", Sweep(("*.py",))),),
+            True,
+            id="a search says what it includes",
+        ),
+        pytest.param(
+            {"name": "Grep", "arguments": {"pattern": "x", "path": "~", "glob": "!.claude"}},
+            "Grep",
+            (Need("Grep", "path", "~", Sweep()),),
+            True,
+            id="what is left out narrows nothing",
+        ),
+        pytest.param(
+            {"name": "Glob", "arguments": {"pattern": "../x/**/*.md", "path": "/work/a"}},
+            "Glob",
+            (Need("Glob", "path", "/work/a/../x", Sweep(("**/*.md",))),),
+            True,
+            id="the pattern of a glob may climb",
+        ),
+        pytest.param(
+            {"name": "list_directory", "arguments": {"path": "/"}},
+            "Glob",
+            (Need("Glob", "path", "/"),),
+            True,
+            id="a listing is no search",
+        ),
+        pytest.param(
+            {
+                "title": "use_tool",
+                "kind": "other",
+                "arguments": {
+                    "tool_name": "mcp__maia__memory_search",
+                    "tool_input": {"query": "x"},
+                    "variant": "UseTool",
+                },
+            },
+            "mcp__maia__memory_search",
+            (Need("mcp__maia__memory_search", "name", "mcp__maia__memory_search"),),
+            True,
+            id="a tool in the envelope of another one",
         ),
         pytest.param(
             {"kind": "execute", "title": "run_commands", "arguments": {"commands": ["ls", "rm -r x"]}},

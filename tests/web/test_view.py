@@ -39,12 +39,13 @@ from maia.core.types import (
     Usage,
     Verdict,
 )
+from maia.folders.searches import WORDS
 from maia.i18n.catalogue import Catalogue
 from maia.web.drawing.diff import file_diff
 from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
-from maia.web.drawing.view import LONGEST_OUTPUT, Trace, TurnFold, TurnView, Words, Working, fold
+from maia.web.drawing.view import LONGEST_OUTPUT, SEARCHES, Trace, TurnFold, TurnView, Words, Working, fold
 from maia.web.drawing.words import CALLS, OUTCOMES, STATUSES, Speaker
 from maia.workspace.records import Logged
 
@@ -102,6 +103,19 @@ def test_a_call_that_waits_for_a_person_says_so() -> None:
     ).items[0]
     assert isinstance(over, Trace)
     assert (over.calls[0].state, over.calls[0].output) == ("refused", "why")
+
+
+def test_a_search_that_was_too_broad_says_why_in_its_row() -> None:
+    done = ToolCallFinished("c1", "Bash", "refused", "why", data={"search": "other-workspace"})
+    trace = seen(answered(call()), done).items[0]
+    assert isinstance(trace, Trace)
+    assert (trace.calls[0].state, trace.calls[0].why) == ("refused", "web.search.other_workspace")
+    strange = seen(answered(call()), replace(done, data={"search": "<b>"})).items[0]
+    assert isinstance(strange, Trace)
+    assert strange.calls[0].why == ""
+    assert {key.rpartition(".")[2] for key in SEARCHES.values()} == {"unknown"} | {
+        key.rpartition(".")[2] for key in WORDS.values()
+    }
 
 
 def test_a_very_long_output_is_cut_and_marked() -> None:

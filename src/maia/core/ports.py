@@ -17,6 +17,7 @@ from maia.core.types import (
     Reason,
     Rule,
     Section,
+    Sweep,
     TodoItem,
     ToolSpec,
 )
@@ -212,6 +213,10 @@ class Fence(Protocol):
         `given` is the absolute path as written, `resolved` where it leads. `tool` is the tool of rules; `Redirect` and
         `Bash` are what a command writes and names.
         """
+        ...
+
+    def searched(self, tool: str, given: str, resolved: str, sweep: Sweep) -> tuple[Rule, Reason] | None:
+        """The same for a search that starts in a folder: one that would come to a closed place is too broad."""
         ...
 
 

@@ -286,16 +286,29 @@ NeedKind: TypeAlias = Literal["command", "path", "host", "name", "text", "none"]
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """How far a search goes below its folder: `globs` include names there (none: everything), to `levels` deep.
+
+    A glob without a slash matches at any depth; one with a slash begins at the folder.
+    """
+
+    globs: tuple[str, ...] = ()
+    levels: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Need:
     """What a call would do, said by the tool; whether it may is said by the rules.
 
     `tool` is the name used in rules. `value` is the command line, the path as given, the host, the skill's name or a
-    text value of the input, according to `kind`; `none` needs no permission unless a rule names the tool.
+    text value of the input, according to `kind`; `none` needs no permission unless a rule names the tool. `sweep` says
+    that what lies below the path is searched, too, by somebody who leaves nothing out by himself.
     """
 
     tool: str
     kind: NeedKind
     value: str = ""
+    sweep: Sweep | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from maia.core.events import ApprovalRequested, Event, Notice
 from maia.core.ports import Hands, Judge, Say
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Decision, Need, ToolCallPart, ToolStatus, Verdict
+from maia.core.types import Answer, Decision, JsonObject, JsonValue, Need, ToolCallPart, ToolStatus, Verdict
 from maia.engine.approvals import Approvals
 from maia.engine.repeats import Repeats
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call may not run: `text` is for the model, in the user's language."""
+    """Why a call may not run: `text` is for the model, in the user's language; `data` for the row (R-2.191)."""
 
     text: str
     status: ToolStatus = "refused"
+    data: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class Gate:
     def _decided(self, call: ToolCallPart, decision: Decision) -> Refusal | None:
         if decision.verdict is Verdict.ALLOW:
             return None
-        return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)))
+        data = {name: decision.reason.values[name] for name in ("search",) if name in decision.reason.values}
+        return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)), data=data)
 
     async def _ask(
         self,

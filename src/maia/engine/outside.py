@@ -184,7 +184,7 @@ class _Desk:
         hands = self._p.hands_for(call_id, lambda _text: None)
         refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
         if refusal is not None:
-            self._finish(call_id, refusal.status, refusal.text, ())
+            self._finish(call_id, refusal.status, refusal.text, (), refusal.data)
             return Permit(False, refusal.text)
         row = self._rows[call_id]
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
@@ -267,7 +267,9 @@ class _Desk:
             call = row.asked.call
             self._p.emit(ToolCallStarted(call_id, call.name, call.arguments, row.asked.preview))
 
-    def _finish(self, call_id: str, status: ToolStatus, text: str, blocks: tuple[Block, ...]) -> None:
+    def _finish(
+        self, call_id: str, status: ToolStatus, text: str, blocks: tuple[Block, ...], data: JsonObject | None = None
+    ) -> None:
         row = self._rows.pop(call_id, None)
         if row is None:
             return
@@ -279,7 +281,7 @@ class _Desk:
         duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
         shown = cut_middle(text, _KEPT_CHARS).text
         name = row.asked.call.name
-        self._p.emit(ToolCallFinished(call_id, name, status, shown, blocks=blocks, duration=duration))
+        self._p.emit(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration))
 
     def _recorded(self, call_id: str, row: _Row) -> None:
         """Keep what the call changed for `/undo`; of a program that did not ask, nobody knows what was there before."""

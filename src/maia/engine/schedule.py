@@ -114,7 +114,7 @@ class _Call:
     async def _pass_and_work(self, tool: AnyTool, args: object, hands: Hands) -> None:
         refusal = await self._s.gate.pass_or_refuse(self._call, tool, args, hands)
         if refusal is not None:
-            self._finish(refusal.status, refusal.text)
+            self._finish(refusal.status, refusal.text, ToolResult(refusal.text, data=refusal.data))
             return
         async with self._s.slots:
             self._began = time.monotonic()

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 
-from maia.core.types import Reason, Rule, RuleSource, Verdict
+from maia.core.types import Reason, Rule, RuleSource, Sweep, Verdict
 from maia.folders.disk import lineage
 from maia.folders.protected import is_secret_file
 from maia.folders.safety import NOBODY, Safety
+from maia.folders.searches import WORDS, SearchTarget, search_target
 
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "Glob", "Grep"})
 """Confined to the folders (R-2.313). A command is not: it reads programs and libraries, and the sandbox holds it."""
@@ -44,6 +45,7 @@ class Fence:
         self._safety = look()
         self._until = 0.0
         self._seen: dict[str, bool] = {}
+        self._searches: dict[tuple[str, Sweep], SearchTarget | None] = {}
 
     def closed(self, tool: str, given: str, resolved: str) -> tuple[Rule, Reason] | None:
         """See the port. What a path is, is looked at as written and where it leads (N-09.05)."""
@@ -55,6 +57,17 @@ class Fence:
         if tool in FILE_TOOLS and not _within(resolved, self._roots):
             return self._rule(tool, resolved), Reason("folders.outside", {"path": given})
         return None
+
+    def searched(self, tool: str, given: str, resolved: str, sweep: Sweep) -> tuple[Rule, Reason] | None:
+        """See the port. A search is judged where its folder really is."""
+        self._forget()
+        key = (resolved, sweep)
+        if key not in self._searches:
+            self._searches[key] = search_target(self._safety, resolved, sweep, self._mine)
+        found = self._searches[key]
+        if found is None:
+            return None
+        return self._rule(tool, resolved), Reason(WORDS[found], {"path": given, "search": found})
 
     def _is_told_of(self, path: str) -> bool:
         return _within(path, self._also)
@@ -74,7 +87,8 @@ class Fence:
     def _forget(self) -> None:
         now = self._clock()
         if now >= self._until:
-            self._safety, self._seen, self._until = self._look(), {}, now + KEPT_SECONDS
+            self._safety, self._seen, self._searches = self._look(), {}, {}
+            self._until = now + KEPT_SECONDS
 
     def _rule(self, tool: str, path: str) -> Rule:
         return Rule(Verdict.DENY, tool, path, f"{tool}({path})", _SOURCE)

@@ -44,6 +44,9 @@ HARMLESS = (".env.example", ".env.sample", ".env.template", ".env.dist")
 MEMORY = "ai-memory"
 VAULT_MARK = ".obsidian"
 CLI_HOMES = "cli-homes"
+PROGRAM_HOMES = "runtimes"
+"""Of the product's home: where the agent programs are signed in."""
+
 OPEN_DATA = ("studio", "browser/downloads")
 """Of the data folder: what conversations may work in beside their workspace (R-2.324, N-19.07)."""
 
@@ -68,7 +71,7 @@ def _places(instance: Instance) -> Iterator[Protected]:
     yield from _of("maiaData", own, pledged=True)
     if instance.database is not None:
         yield Protected(_tidy(instance.database), "sensitive", pledged=True)
-    yield from _of("providerHome", (data / CLI_HOMES,), pledged=True)
+    yield from _of("providerHome", (data / CLI_HOMES, instance.config / PROGRAM_HOMES), pledged=True)
     yield from _of("providerHome", (*(home / name for name in STORES), *instance.moved))
     yield from _of("vault", instance.foreign, pledged=True)
     for folder in settings_folders(home, instance.settings_of_others):

@@ -71,14 +71,14 @@ class Safety:
         code = self.lies_in(given, mine) or self.lies_in(real, mine) or self._state(real)
         if code:
             return Refusal(code, path)
-        if self._workspace_of(real):  # what a model made in its own workspace does not take the workspace from it
+        if self.workspace_of(real):  # what a model made in its own workspace does not take the workspace from it
             return None
         held = self._holds_known(real) or self._holds_marked(real)
         return Refusal(held[0], path, held[1]) if held else None
 
     def lies_in(self, path: str, mine: Set[str] = NOBODY) -> Code | None:
         """What a tidy absolute path is, or lies in, of what is protected. Links in it are followed by `real` before."""
-        if workspace := self._workspace_of(path):
+        if workspace := self.workspace_of(path):
             return None if workspace in mine else "otherWorkspace"
         names = path.split("/")
         if is_secret_file(names[-1]) and self.disk.state(path) != "folder":
@@ -94,6 +94,14 @@ class Safety:
         """Whether a protected place has that very name."""
         return path in self._by_path
 
+    def is_workspaces(self, place: Protected) -> bool:
+        """Whether it is the folder of all workspaces."""
+        return self._instance.workspaces is not None and place.path == _tidy(str(self._instance.workspaces))
+
+    def is_database(self, place: Protected) -> bool:
+        """Whether it is the file of the database."""
+        return bool(self._database) and place.path == self._database
+
     def tidy(self, path: str) -> str:
         """An absolute path in the form in which it is kept: as given, but where it climbs, as it really leads."""
         return self.disk.real(path) if ".." in path.split("/") else _tidy(path)
@@ -101,7 +109,7 @@ class Safety:
     def named_conversations(self, paths: Iterable[str]) -> frozenset[str]:
         """The conversations whose workspaces the paths lead to: of these the caller asks whose they are."""
         reals = (self.disk.real(path) for path in paths if path.startswith("/") and can_be_kept(path))
-        return frozenset(name for real in reals if (name := self._workspace_of(real)))
+        return frozenset(name for real in reals if (name := self.workspace_of(real)))
 
     # Where it lies
 
@@ -131,7 +139,7 @@ class Safety:
         identity = self.disk.identity(path)
         return identity is not None and any(self.disk.identity(each) == identity for each in places)
 
-    def _workspace_of(self, path: str) -> str | None:
+    def workspace_of(self, path: str) -> str | None:
         """The conversation in whose workspace a path lies; `_runs` for that of a run (R-2.327)."""
         root = self._instance.workspaces
         if root is None:
@@ -170,13 +178,13 @@ class Safety:
             code = "containsMaiaData" if place.path == self._database else CONTAINS.get(place.kind)
             if code is None or not (place.pledged or self.disk.identity(place.path)):
                 continue
-            for name in self._names_of(place):
+            for name in self.names_of(place):
                 for above in lineage(os.path.dirname(name)):
                     if above == real or (identity is not None and self.disk.identity(above) == identity):
                         return code, real.rstrip("/") + name[len(above.rstrip("/")) :]
         return None
 
-    def _names_of(self, place: Protected) -> Iterable[str]:
+    def names_of(self, place: Protected) -> Iterable[str]:
         """Where the place stands, and where it leads."""
         folder, name = os.path.split(place.path)
         return dict.fromkeys((f"{self.disk.real(folder).rstrip('/')}/{name}", self.disk.real(place.path)))
@@ -186,12 +194,13 @@ class Safety:
             path = f"{folder.rstrip('/')}/{sub.name}"
             if sub.name.casefold() == VAULT_MARK:
                 return "containsVault", folder
-            code = CONTAINS.get(self._sub_kind(path, sub) or "sensitive")
+            code = CONTAINS.get(self.sub_kind(path, sub) or "sensitive")
             return (code, path) if code else None
 
         return walk(real, self.disk, look)
 
-    def _sub_kind(self, path: str, sub: SubFolder) -> Kind | None:
+    def sub_kind(self, path: str, sub: SubFolder) -> Kind | None:
+        """What makes a folder in a folder a protected place that may lie in none, if anything does."""
         if (found := marked_folder(path.split("/"))) in CONTAINS:
             return found
         if sub.is_link:

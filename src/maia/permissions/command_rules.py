@@ -218,6 +218,8 @@ def meets_line(rule: Rule, line: str) -> bool:
 
 def _spellings(words: tuple[Word, ...], fold_case: bool) -> list[tuple[Word, ...]]:
     """The words with the program by its bare name, and without options that stand before a subcommand."""
+    if not words:
+        return []
     name = program_name(words[0].text)
     if fold_case:
         name = name.lower()
@@ -230,8 +232,6 @@ def _spellings(words: tuple[Word, ...], fold_case: bool) -> list[tuple[Word, ...
 
 
 def _forms(command: Command, fold_case: bool) -> list[str]:
-    if not command.words:
-        return []
     return [SEP.join(word.text for word in words) for words in _spellings(command.words, fold_case)]
 
 

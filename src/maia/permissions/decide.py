@@ -31,7 +31,7 @@ def _parts(need: Need, rules: RuleSet, place: Place) -> Iterable[DecisionPart]:
 
         return decide_command(need.tool, need.value, rules, place)
     if need.kind == "path":
-        return [decide_path(need.tool, need.value, rules, place)]
+        return [decide_path(need.tool, need.value, rules, place, sweep=need.sweep)]
     return [_decide_value(need, rules)]
 
 

@@ -22,6 +22,7 @@ from maia.permissions.command_rules import (
     spells_program,
 )
 from maia.permissions.decide_path import closing, decide_path, restricting
+from maia.permissions.decide_search import search_parts
 from maia.permissions.paths import Place, target
 from maia.permissions.reasons import NO_RULE, by_rule
 from maia.permissions.rules import RuleSet, is_bare
@@ -98,6 +99,7 @@ class _CommandJudge:
     def parts(self) -> list[DecisionPart]:
         found = [*self._line_parts()]
         for command in self.script.commands:
+            found += search_parts(command, self.rules, self.place)
             found += self._command(command)
         for redirect in self.script.redirects:
             found += self._redirect(redirect)

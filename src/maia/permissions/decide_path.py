@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maia.core.types import DecisionPart, Reason, Rule, Verdict
+from maia.core.types import DecisionPart, Reason, Rule, Sweep, Verdict
 from maia.permissions.paths import Place, Target, covers, target, touches
 from maia.permissions.protected import names_exactly, private_to, protected_by
 from maia.permissions.reasons import NO_RULE, by_rule
@@ -23,9 +23,17 @@ _KIN = {
 """A deny or ask rule for a file also holds for the other tools that do the same to it: no second door."""
 
 
-def decide_path(tool: str, path: str, rules: RuleSet, place: Place, folder: str = "") -> DecisionPart:
-    """The verdict on one path, opened from `folder`."""
-    return decide_target(tool, target(path, place, folder), rules, place)
+def decide_path(
+    tool: str, path: str, rules: RuleSet, place: Place, folder: str = "", *, sweep: Sweep | None = None
+) -> DecisionPart:
+    """The verdict on one path, opened from `folder`; with a `sweep` on all that lies below it, too."""
+    located = target(path, place, folder)
+    if sweep is not None and rules.fence is not None:
+        from maia.permissions.decide_search import too_broad  # only programs search without leaving places out
+
+        if (refused := too_broad(tool, located, sweep, rules)) is not None:
+            return refused
+    return decide_target(tool, located, rules, place)
 
 
 def decide_target(tool: str, path: Target, rules: RuleSet, place: Place) -> DecisionPart:

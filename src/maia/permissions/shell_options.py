@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from string import ascii_letters
 
 from maia.permissions.script import Word
 
@@ -75,6 +76,27 @@ def options(words: tuple[Word, ...], layout: Spec) -> Options:
         unknown = unknown or (word if riddle and not layout.loose else None)
         at += taken
     return Options(tuple(found), words[at:], unknown)
+
+
+def every_option(words: tuple[Word, ...], layout: Spec) -> Options:
+    """As `options`, for programs that take options between their operands, too: `rest` are the operands.
+
+    A letter that the layout does not name takes no value.
+    """
+    layout = replace(layout, flags=ascii_letters)
+    found: list[tuple[str, Word | None]] = []
+    operands: list[Word] = []
+    at = 0
+    while at < len(words):
+        text = words[at].text
+        if text == "--":
+            return Options(tuple(found), (*operands, *words[at + 1 :]))
+        if text.startswith("-") and text != "-":
+            at += _one(words, at, layout, found)[0]
+        else:
+            operands.append(words[at])
+            at += 1
+    return Options(tuple(found), tuple(operands))
 
 
 def _one(words: tuple[Word, ...], at: int, layout: Spec, found: list[tuple[str, Word | None]]) -> tuple[int, bool]:

@@ -119,6 +119,8 @@ class AcpRuntime:
             live.cost = fold.cost_total
         raw = text(result.get("stopReason"))
         outcome, stop = _STOPS.get(raw, ("finished", "unknown"))
+        if outcome == "refused" and fold.has_refused:
+            outcome, stop = "finished", "unknown"  # it was we who refused, and its row says so
         usage = told = fold.usage(result)
         if self._program.sums_usage:
             usage, live.usage = usage_since(told, live.usage), told or live.usage
@@ -211,11 +213,9 @@ class AcpRuntime:
             return cancelled  # the turn is over; the agent still gets its answer
         if not permit.allowed:
             turn.fold.refused(table(params.get("toolCall")))
-        kinds = ("allow_once",) if permit.allowed else ("reject_once", "reject_always")
+        kind = "allow_once" if permit.allowed else "reject_once"  # never for always (N-03.04)
         options = rows(params.get("options"))
-        chosen = next(
-            (text(each.get("optionId")) for kind in kinds for each in options if each.get("kind") == kind), ""
-        )
+        chosen = next((text(each.get("optionId")) for each in options if each.get("kind") == kind), "")
         if not chosen:
             return cancelled
         return {"outcome": {"outcome": "selected", "optionId": chosen}}

@@ -89,6 +89,11 @@ class Fold:
         return any(not call.is_over for call in self._calls.values())
 
     @property
+    def has_refused(self) -> bool:
+        """Whether a call of this turn may not run."""
+        return any(call.is_refused for call in self._calls.values())
+
+    @property
     def cost(self) -> float | None:
         """Dollars of this turn: agents tell the sum of the session."""
         return cost_since(self.cost_total, self._cost_before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from maia.core.runtime import ProgramCall
 from maia.core.text import visible
 from maia.core.types import Block, DiffBlock, JsonObject, JsonValue, Need, ToolCallPart
+from maia.runtimes.sweeps import swept
 
 _OURS: Final[Mapping[str, tuple[str, ...]]] = {
     "Bash": (
@@ -77,6 +78,11 @@ _SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 _SHELLS: Final = ("bash", "sh", "zsh")
 _FOLDERS: Final = ("cwd", "workdir", "directory", "dir", "working_directory")
+_LISTINGS: Final = ("list_directory", "ls", "list")
+"""Show what lies in one folder and search nothing."""
+
+_ENVELOPE: Final = frozenset({"tool_name", "tool_input", "variant"})
+
 _NO_NEED: Final = ("TodoWrite", "Think", "Plan")
 _CUT: Final = "…"
 _PATCHED: Final = r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$"
@@ -112,6 +118,7 @@ def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCal
 
     Some tools do several things in one call (Cline): each of them is judged.
     """
+    told = _unwrapped(told)
     ours = ours_of(told, own)
     arguments = _arguments(ours, told)
     match ours:
@@ -131,6 +138,14 @@ def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCal
             kind = "none" if ours in _NO_NEED else "name"
             shown = told.title or told.name
             return _call(ours, told, arguments, (Need(ours, kind, told.title),), shown)
+
+
+def _unwrapped(told: Told) -> Told:
+    """The tool in the envelope in which Grok calls those that it was given (R-2.194): what really is received."""
+    name, given = told.arguments.get("tool_name"), told.arguments.get("tool_input")
+    if not isinstance(name, str) or not isinstance(given, dict) or set(told.arguments) - _ENVELOPE:
+        return told
+    return replace(told, name=name, kind="", title=name, arguments=cast(JsonObject, given), title_is_command=False)
 
 
 def _call(
@@ -233,7 +248,10 @@ def _on_paths(ours: str, told: Told, arguments: JsonObject, folder: Path) -> Pro
         ours = "Write"
     if paths and argument not in arguments:
         arguments = {argument: paths[0], **arguments}
-    needs = tuple(Need(ours, "path", path) for path in dict.fromkeys(paths)) or (Need(ours, "name", told.title),)
+    if told.name.lower() not in _LISTINGS and ours in ("Glob", "Grep"):
+        needs = tuple(swept(ours, path, arguments) for path in dict.fromkeys(paths))
+    else:
+        needs = tuple(Need(ours, "path", path) for path in dict.fromkeys(paths)) or (Need(ours, "name", told.title),)
     shown = str(arguments.get("pattern") or "") or ", ".join(dict.fromkeys(paths)) or told.title
     is_whole = bool(paths) and all(several)
     return _call(ours, told, arguments, needs, shown, blocks=_blocks(told, arguments, paths), is_whole=is_whole)

@@ -10,7 +10,7 @@ from maia.core.runtime import ProgramStart, Runtime, StartProgram
 from maia.runtimes.environment import start_of
 from maia.runtimes.launching import Launch
 from maia.runtimes.patience import Patience
-from maia.runtimes.programs import Program
+from maia.runtimes.programs import Program, speaking
 
 
 def open_runtime(
@@ -27,7 +27,7 @@ def open_runtime(
     """The driver of a program that is at `path`. Starts nothing before the first turn."""
 
     def start(arguments: tuple[str, ...]) -> ProgramStart:
-        return start_of(program, path, (*program.arguments, *arguments), folder=folder, home=home, env=env)
+        return start_of(program, path, (*speaking(program, env), *arguments), folder=folder, home=home, env=env)
 
     launch = Launch(program, start, start_program, patience or Patience())
     match program.speaks:

@@ -24,6 +24,7 @@ class Program:
     """One row. `command` is looked for on PATH; `arguments` make it speak; `{home}` stands for its own home. One
     without `version_arguments` tells its version only when it is greeted.
 
+    `key_arguments` come before them where it gets a key: without one, it takes the way in which somebody signed in.
     `home_vars` name its folders; `set_vars` keep it quiet (no update, no telemetry, nothing downloaded) and make it
     ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
     `provider_var` names whose key that is, where the key's variable is the program's own. `models` are names of models
@@ -40,6 +41,7 @@ class Program:
     command: str
     tried: str
     arguments: tuple[str, ...] = ()
+    key_arguments: tuple[str, ...] = ()
     version_arguments: tuple[str, ...] = ("--version",)
     home_vars: Mapping[str, str] = field(default_factory=dict[str, str])
     set_vars: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -127,7 +129,8 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "acp",
         "qwen",
         "0.24.4",
-        arguments=("--auth-type", "openai", "--acp"),
+        arguments=("--acp",),
+        key_arguments=("--auth-type", "openai"),
         set_vars={"QWEN_SANDBOX": "false", "NO_BROWSER": "1"},
         key_vars=("OPENAI_API_KEY",),
         pass_vars=("OPENAI_BASE_URL", "OPENAI_MODEL"),
@@ -270,6 +273,12 @@ def named(name: str) -> Program:
         near = get_close_matches(name.lower(), BY_NAME, 3, 0.4)
         raise UsageProblem("runtime.unknown", name=name, known=", ".join(dict.fromkeys((*near, *BY_NAME))))
     return program
+
+
+def speaking(program: Program, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments that make it speak, with that environment."""
+    has_key = any(env.get(name) for name in program.key_vars)
+    return (*(program.key_arguments if has_key else ()), *program.arguments)
 
 
 def find(program: Program, env: Mapping[str, str]) -> Path | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from maia.core.events import (
     Answered,
@@ -57,9 +57,22 @@ class Words:
     is_open: bool
 
 
+SEARCHES: Final[Mapping[str, str]] = {
+    "foreign-memory": "web.search.foreign_memory",
+    "maia-data": "web.search.maia_data",
+    "provider-home": "web.search.provider_home",
+    "other-workspace": "web.search.other_workspace",
+    "unknown": "web.search.unknown",
+}
+"""Why a search was too broad, in the words of its row (R-2.191, R-2.192)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran."""
+    """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran.
+
+    `why` is the key of a sentence that says why it was refused, where people are told more than the model was.
+    """
 
     id: str
     name: str
@@ -72,6 +85,7 @@ class Call:
     blocks: tuple[Block, ...] = ()
     since: int | None = None
     seconds: float | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +268,7 @@ class TurnFold:
             blocks=event.blocks or (call.blocks if (call := self._call(event.call_id)) else ()),
             seconds=event.duration,
             since=None,
+            why=SEARCHES.get(str(event.data.get("search", "")), ""),
         )
         self._tools()
 
