@@ -333,6 +333,7 @@ def test_a_title_that_comes_after_a_persons_is_dropped(database_url: str, tmp_pa
             row = await workspace.conversation(user, row.id)
             await workspace.changing.change(user, row, Asked(title="Mine"))
             models.wires["small"].go_on.set()
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - a title is looked for then
             await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
             page = await workspace.page(row, 5)
             names = [each.event.name for each in page.logged if isinstance(each.event, SessionRenamed)]
@@ -469,6 +470,7 @@ def test_the_second_model_is_asked_only_where_the_first_cannot_be_reached(
             await workspace.models.set_tier(user, "heartbeat", B, L, None)
             row = await workspace.create(user, "", "en", start=Change(pair=A))
             await workspace.submit(user, row, Submission("First words"))
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - a title is looked for then
             await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
             assert (await workspace.conversation(user, row.id)).title == expected
 

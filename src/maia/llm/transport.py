@@ -24,6 +24,7 @@ from maia.llm.addresses import is_loopback
 from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path
 from maia.llm.errors import failure_from_response, without
+from maia.llm.pools import give_back, lend
 from maia.llm.target import WireTarget
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 MAX_ERROR_BYTES: Final = 256 * 1024
 MAX_JSON_BYTES: Final = 32 * 1024 * 1024
 LIST_TIMEOUT: Final = 15.0
-KEEP_ALIVE: Final = 50.0
 _SAFE: Final = "/%:@!$&'()*+,;=~-._"
 
 
@@ -72,7 +72,7 @@ def join_url(base: str, path: str) -> str:
 
 
 class Channel:
-    """The connection to one target, kept alive between calls. Close it with `aclose`."""
+    """The way to one target; its connections are kept alive between calls. Close it with `aclose`."""
 
     def __init__(self, target: WireTarget) -> None:
         self.target = target
@@ -80,8 +80,6 @@ class Channel:
         self.secrets = tuple(_secrets(target))
         path = debug_path(os.environ)
         self._log = DebugLog(path, self.secrets) if path else None
-        self._pool: httpcore2.AsyncConnectionPool | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @asynccontextmanager
     async def exchange(
@@ -103,10 +101,8 @@ class Channel:
             raise CallFailed(without(failure_from_exception(error, self.host), self.secrets)) from None
 
     async def aclose(self) -> None:
-        """Close the kept connections. The next call opens new ones."""
-        pool, self._pool = self._pool, None
-        if pool is not None and self._loop is asyncio.get_running_loop():
-            await pool.aclose()
+        """Close connections that nobody else uses. The next call opens new ones."""
+        await give_back(self)
 
     @asynccontextmanager
     async def _open(self, method: str, url: str, body: bytes | None, idle: float) -> AsyncGenerator[Reply]:
@@ -115,7 +111,7 @@ class Channel:
         for _ in range(3):
             if self._log:
                 self._log.request(method, url, body or b"")
-            async with self._ready().stream(
+            async with lend(self, _proxy(self.target.base_url) or "", _parsed_proxy).stream(
                 method, _parsed(url), headers=self._headers(), content=body, extensions={"timeout": limits}
             ) as response:
                 headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in response.headers}
@@ -140,24 +136,6 @@ class Channel:
                 yield data
         if self._log:
             self._log.end("end")
-
-    def _ready(self) -> httpcore2.AsyncConnectionPool:
-        import httpcore2
-
-        from maia.llm.paced import PacedBackend
-
-        loop = asyncio.get_running_loop()
-        if self._pool is None or self._loop is not loop:
-            proxy = _proxy(self.target.base_url)
-            self._pool = httpcore2.AsyncConnectionPool(
-                proxy=_parsed_proxy(proxy) if proxy else None,
-                max_connections=None,
-                max_keepalive_connections=4,
-                keepalive_expiry=KEEP_ALIVE,
-                network_backend=PacedBackend(),
-            )
-            self._loop = loop
-        return self._pool
 
     def _headers(self) -> list[tuple[bytes, bytes]]:
         """Request headers. Raises `CallFailed` for a key or value that no header can carry, without quoting it."""

@@ -68,15 +68,20 @@ class Privacy:
         self._seed = seed
         self._good = Policy()
         self._tally = Tally()
+        self._saved: Policy | None = None
+        self._was_looked_for = False
 
     async def policy(self) -> tuple[Policy, Source]:
         """The policy in force: as it was saved, else as the file beside the database has it, else as by default.
 
         A file that cannot be used leaves the last good one in force, and the log says why (N-10.16).
         """
-        kept = await self._database.look(lambda c: settings.setting(c, _SETTING))
-        if isinstance(kept, dict):
-            return _kept(cast(JsonObject, kept)), "ui"
+        if not self._was_looked_for:  # once: nobody but `save` changes it, as one server alone holds a database
+            kept = await self._database.look(lambda c: settings.setting(c, _SETTING))
+            self._saved = _kept(cast(JsonObject, kept)) if isinstance(kept, dict) else None
+            self._was_looked_for = True
+        if self._saved is not None:
+            return self._saved, "ui"
         try:
             seeded = await asyncio.to_thread(_read_seed, self._seed)
         except (OSError, ValueError, InvalidPolicy) as problem:
@@ -127,7 +132,8 @@ class Privacy:
             settings.note_act(connection, POLICY_UPDATED, by=user.id, details=details)
             return changed
 
-        return await self._database.write(keep)
+        self._saved, self._was_looked_for = await self._database.write(keep), True
+        return self._saved
 
     async def masking(
         self, say: Say, conversation_id: str | None, heard: Callable[[Sent], None] = lambda _sent: None

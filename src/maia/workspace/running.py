@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -31,7 +31,7 @@ from maia.engine.answering import Answering, said_next
 from maia.engine.approvals import Approvals
 from maia.engine.limits import SilentCut
 from maia.engine.masking import Masking
-from maia.engine.setup import Bound
+from maia.engine.setup import Bound, Config
 from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue
@@ -51,6 +51,18 @@ REPORTS_STEPS: Final = ("claude-code",)
 """Programs that tell each of their steps; of others only calls of tools are known while they work (R-2.249)."""
 
 
+class Prepared(NamedTuple):
+    """What a turn needs that neither its message nor its place in the log decides."""
+
+    config: Config
+    briefing: Briefing
+
+
+async def prepared(bench: WorkBench, told: Awaitable[Briefing]) -> Prepared:
+    """Read both at once, also while the message is being stored: nobody waits for the one to begin the other."""
+    return Prepared(*await asyncio.gather(asyncio.to_thread(bench.configure), told))
+
+
 @dataclass(slots=True)
 class RunningTurn:
     """`why_stopped` says why the turn was stopped where no person did it."""
@@ -67,7 +79,7 @@ class RunningTurn:
     queue: Queue
     tape: Tape
     purse: Purse
-    brief: Callable[[], Awaitable[Briefing]]
+    preparing: Awaitable[Prepared]
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -98,8 +110,7 @@ class RunningTurn:
         await self.log.written()
 
     async def _answer(self, said: UserSaid) -> None:
-        config = await asyncio.to_thread(self.bench.configure)
-        briefing, has_tools = await self.brief(), self.chosen.has_tools
+        (config, briefing), has_tools = await self.preparing, self.chosen.has_tools
         self.tape.briefing = briefing
         tools = self.masking.tools(config.toolset.bounded(briefing.with_tools(config.tools))) if has_tools else {}
         sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))

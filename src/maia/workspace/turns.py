@@ -36,7 +36,7 @@ from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
 from maia.workspace.remembering.briefing import Briefer
-from maia.workspace.running import STORAGE_REFUSED, RunningTurn
+from maia.workspace.running import STORAGE_REFUSED, Prepared, RunningTurn, prepared
 from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
@@ -236,7 +236,14 @@ class Turns:
             return Begun(turn, answer)
 
         kept.is_behind = True
-        begun = await self._database.write(store)
+        told = self._briefer.brief(row, row.last_turn + 1, submission.text, bound, window, has_tools=chosen.has_tools)
+        preparing = asyncio.create_task(prepared(bench, told), name=f"preparing {row.id}")
+        preparing.add_done_callback(_heard)
+        try:
+            begun = await self._database.write(store)
+        except BaseException:
+            preparing.cancel()
+            raise
         transcript.turn = begun.turn - 1
         turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
         if title:
@@ -255,21 +262,19 @@ class Turns:
             tape=tape,
             notices=notices,
             purse=way.purse,
-            brief=lambda: self._briefer.brief(
-                row, begun.turn, submission.text, bound, window, has_tools=chosen.has_tools
-            ),
+            preparing=preparing,
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             _cancel(running)
-        if title and submission.text:
-            self._routing.name(row, begun.turn, submission.text, bench)
         return begun
 
     async def _run(self, row: ConversationRow, turn: RunningTurn, submission: Submission, running: _Running) -> None:
         try:
             await turn.run(submission)
+            if row.title_by == "message" and not row.title and submission.text and not self._closing:
+                self._routing.name(row, turn.number, submission.text, turn.bench)
             workspace = self._folders.own_workspace(row.id)
             if workspace is not None and not self._closing:
                 await turn.tell(await gathered(self._files, row, turn.number, workspace))
@@ -336,6 +341,12 @@ def _cancel(running: _Running) -> None:
     running.stopped = True
     if running.task is not None:
         asyncio.get_running_loop().call_soon(running.task.cancel)
+
+
+def _heard(preparing: asyncio.Task[Prepared]) -> None:
+    """What went wrong is told by the turn, where one comes of it."""
+    if not preparing.cancelled():
+        preparing.exception()
 
 
 async def _opened(bench: WorkBench, pair: Pair) -> Bound:

@@ -105,6 +105,7 @@ async def follow_events(
 
     `binding` says at a turn's beginning who answers, `done` at its end what it came to (R-2.079, R-2.085).
     """
+    desk.workspace.warm(row)  # who listens is about to write
     return streamed(desk, person, frames(desk, person, row, _from(request, cursor)))
 
 
