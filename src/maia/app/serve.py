@@ -39,6 +39,8 @@ CHAT_STEPS = 25
 GREEN = ("Bash(git status)", "Bash(git diff)")
 """Commands that only look need no click (R-2.198, N-08.02); denials win over it."""
 _LAST_SECONDS = 3
+_COLLECT = (10_000, 20, 50)
+"""How seldom cycles are looked for: the usual numbers look a dozen times for each answer, and find nothing."""
 _SLOWEST_LINE = 5_000.0
 """Bytes a second."""
 
@@ -69,6 +71,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
         _tell(listening, token, say)
         gc.collect()
         gc.freeze()  # what is there for good is not walked through again and again while people wait
+        gc.set_threshold(*_COLLECT)
         await server.serve(sockets=[listening])
     finally:
         workspace.let_go()

@@ -64,8 +64,14 @@ def _prepare_file(connection: Any, _record: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Transactions begin where SQLAlchemy says so; who writes takes the lock at once, not in the middle."""
-    immediate = connection.get_execution_options().get("maia_writes", False)
+    """Transactions begin where SQLAlchemy says so; who writes takes the lock at once, not in the middle.
+
+    Who only looks needs none: each statement sees what is committed at its moment.
+    """
+    options = connection.get_execution_options()
+    if options.get("maia_looks", False):
+        return
+    immediate = options.get("maia_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
 

@@ -198,11 +198,8 @@ def set_status(connection: Connection, conversation_id: str, status: Status, by:
 
 def pin_model(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:
     """From here on this model answers; nobody chose it but maia (R-2.033)."""
-    connection.execute(
-        update(CONVERSATIONS)
-        .where(_C.id == conversation_id)
-        .values(provider_id=provider_id, model_id=model_id, model_by_person=False)
-    )
+    pinned = {"provider_id": provider_id, "model_id": model_id, "model_by_person": False}
+    connection.execute(_CHANGE, {"wanted": conversation_id, **pinned})
 
 
 def running(connection: Connection) -> list[str]:

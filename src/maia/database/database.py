@@ -41,6 +41,7 @@ class Database:
             self._engine.dispose()
             raise
         self._readers = ThreadPoolExecutor(_READERS, "maia-read")
+        self._near: Connection | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="maia-write", daemon=True)
         self._writer.start()
@@ -56,7 +57,7 @@ class Database:
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """As `read`, for a few rows that a key finds: on a file they are found before another thread is awake."""
-        return self._read(work) if self.kind == "sqlite" else await self.read(work)
+        return self._look(work) if self.kind == "sqlite" else await self.read(work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """What `work` gives once it is committed. Cancelling does not take it back: what was asked for is done."""
@@ -77,6 +78,7 @@ class Database:
             self._jobs.put(None)
             self._writer.join()
             self._readers.shutdown()
+            self._look_no_more()
             self._engine.dispose()
             self._release()
 
@@ -85,6 +87,21 @@ class Database:
     def _read(self, work: Callable[[Connection], T]) -> T:
         with self._engine.connect() as connection:
             return work(connection)
+
+    def _look(self, work: Callable[[Connection], T]) -> T:
+        """On a connection of its own that stays: to begin and to end a transaction costs as much as to find a row."""
+        if self._near is None:
+            self._near = self._engine.connect().execution_options(maia_looks=True)
+        try:
+            return work(self._near)
+        except BaseException:
+            self._look_no_more()
+            raise
+
+    def _look_no_more(self) -> None:
+        near, self._near = self._near, None
+        if near is not None:
+            near.close()
 
     def _write_all(self) -> None:
         engine = self._engine.execution_options(maia_writes=True)

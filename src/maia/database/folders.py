@@ -6,13 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from maia.database.ids import new_id
 from maia.database.tables import CONVERSATIONS, FOLDERS, PROJECTS
 
 Scope: TypeAlias = Literal["conversation", "project", "project_type"]
 _F = FOLDERS.c
+_LIST = (
+    select(_F.name, _F.path, _F.is_workspace)
+    .where(_F.scope == bindparam("of"), _F.scope_id == bindparam("of_id"))
+    .order_by(_F.position)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +31,8 @@ class FolderRow:
 
 def folders_of(connection: Connection, scope: Scope, scope_id: str) -> tuple[FolderRow, ...]:
     """The list, the primary one first."""
-    query = select(_F.name, _F.path, _F.is_workspace).where(_F.scope == scope, _F.scope_id == scope_id)
-    return tuple(FolderRow(*row) for row in connection.execute(query.order_by(_F.position)))
+    found = connection.execute(_LIST, {"of": scope, "of_id": scope_id})
+    return tuple(FolderRow(*row) for row in found)
 
 
 def inherited(connection: Connection, project_id: str) -> tuple[FolderRow, ...]:

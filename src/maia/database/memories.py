@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, or_, select, update
 
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import CONVERSATIONS, MEMORIES, MESSAGES, PROJECTS
@@ -70,17 +70,17 @@ class Said:
 
 
 _NOTE = tuple(_N[name] for name in NoteRow.__slots__)
+_PLACE = (
+    select(_C.id, _C.owner_id, _C.title, _C.project_id, PROJECTS.c.type_id)
+    .select_from(CONVERSATIONS.outerjoin(PROJECTS))
+    .where(_C.id == bindparam("wanted"), _C.deleted_at.is_(None))
+)
 _WEIGHABLE = tuple(_N[name] for name in Weighable.__slots__)
 
 
 def place_of(connection: Connection, conversation_id: str) -> Place | None:
     """Where that conversation stands now; None where there is none any more."""
-    query = (
-        select(_C.id, _C.owner_id, _C.title, _C.project_id, PROJECTS.c.type_id)
-        .select_from(CONVERSATIONS.outerjoin(PROJECTS))
-        .where(_C.id == conversation_id, _C.deleted_at.is_(None))
-    )
-    found = connection.execute(query).first()
+    found = connection.execute(_PLACE, {"wanted": conversation_id}).first()
     return None if found is None else Place(*found)
 
 

@@ -14,6 +14,12 @@ def setting(connection: Connection, name: str) -> JsonValue:
     return connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.name == name)).scalar()
 
 
+def known_settings(connection: Connection, *names: str) -> dict[str, JsonValue]:
+    """The values of those settings that were set, in one look."""
+    found = connection.execute(select(SETTINGS.c.name, SETTINGS.c.value).where(SETTINGS.c.name.in_(names)))
+    return {row.name: row.value for row in found}
+
+
 def keep_setting(connection: Connection, name: str, value: JsonValue, by: str | None = None) -> None:
     """Set a value."""
     kept = {"value": value, "changed_at": now_ms(), "changed_by": by}

@@ -23,6 +23,7 @@ from maia.core.types import (
     TextPart,
     ToolCallPart,
     ToolMessage,
+    ToolSpec,
     UserMessage,
     UserPart,
 )
@@ -195,7 +196,7 @@ def _parts(asked: ModelRequest | ProgramTask | None, before: int, preface: Seque
         case None:
             return []
         case ModelRequest():
-            system, tools = asked.system, json.dumps(to_json(asked.tools), ensure_ascii=False, indent=1)
+            system, tools = asked.system, _told_tools(asked.tools)
             history = asked.messages[:before]
             led, now = _led(asked.messages[before:], len(preface))
             message = _told(now)
@@ -210,6 +211,21 @@ def _parts(asked: ModelRequest | ProgramTask | None, before: int, preface: Seque
         parts.append(("conversation", Section("history", ""), _told(history)))
     parts += [("turn", section, text) for section, text in zip(preface, led, strict=False)]
     return [*parts, ("turn", Section("message", ""), message)]
+
+
+_WRITTEN: Final[dict[tuple[int, ...], tuple[Sequence[ToolSpec], str]]] = {}
+_MOST_WRITTEN: Final = 32
+
+
+def _told_tools(tools: Sequence[ToolSpec]) -> str:
+    """The tools as a reader of the panel sees them. They are the same for many turns, and long to write."""
+    key = tuple(map(id, tools))
+    if key not in _WRITTEN:
+        while len(_WRITTEN) >= _MOST_WRITTEN:
+            del _WRITTEN[next(iter(_WRITTEN))]
+        text = json.dumps(to_json(tools), ensure_ascii=False, indent=1)
+        _WRITTEN[key] = tools, text  # with the tools, so that no id of theirs becomes another's
+    return _WRITTEN[key][1]
 
 
 def _led(now: Sequence[Message], count: int) -> tuple[list[str], Sequence[Message]]:

@@ -87,9 +87,12 @@ class Briefer:
         can_look = bound.runtime is None and has_tools
 
         def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
-            zone, told = known_zone(settings.setting(connection, TIMEZONE)), _project_prompt(connection, row)
+            kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING)
+            zone, told = known_zone(kept.get(TIMEZONE)), _project_prompt(connection, row)
+            standard = kept.get(BUDGET_SETTING)
+            budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
             try:
-                return zone, told, _recalled(connection, row, turn, message, window, can_look=can_look)
+                return zone, told, _recalled(connection, row, turn, message, budget, can_look=can_look)
             except Exception:  # what is remembered helps; that it cannot be read must keep nobody from an answer
                 _log.exception("recall failed")
                 return zone, told, Recalled(None, withheld="failed")
@@ -131,10 +134,8 @@ def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Secti
 
 
 def _recalled(
-    connection: Connection, row: ConversationRow, turn: int, message: str, window: int | None, *, can_look: bool
+    connection: Connection, row: ConversationRow, turn: int, message: str, budget: int, *, can_look: bool
 ) -> Recalled:
-    standard = settings.setting(connection, BUDGET_SETTING)
-    budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
     place = memories.place_of(connection, row.id)
     if place is None or budget == 0:
         return laid_out((), (), budget, "", can_look=can_look)
