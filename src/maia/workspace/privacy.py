@@ -132,6 +132,10 @@ class Privacy:
             settings.note_act(connection, POLICY_UPDATED, by=user.id, details=details)
             return changed
 
+        return await asyncio.shield(asyncio.ensure_future(self._in_force(keep)))
+
+    async def _in_force(self, keep: Callable[[Connection], Policy]) -> Policy:
+        """Save it, and go by it from then on, whether or not who asked for it still waits."""
         self._saved, self._was_looked_for = await self._database.write(keep), True
         return self._saved
 
