@@ -29,6 +29,8 @@ from maia.workspace.records import PROGRESS, ConversationRow, Logged
 
 BEAT = 0.08
 """Seconds after a piece of text before the next piece, at least; the first words of an answer wait for nothing."""
+_AFTER_YOU = 0.008
+"""Seconds that a page waits with what a turn begins with: the request to the model, which is made then, goes first."""
 _TOLD_ABOVE = (TurnStarted, TurnEnded, CallQueued, CallDecided)
 """Events after which a conversation has another status, or other cards."""
 
@@ -72,6 +74,8 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
         yield frame(begun, seq=reached)
     async for batch in desk.workspace.follow(row, reached, PATIENCE):
         if batch:
+            if any(isinstance(each.event, TurnStarted) for each in batch):
+                await asyncio.sleep(_AFTER_YOU)
             if parts := changed(batch):
                 yield frame(parts, event="record")
             if html := "".join(canvas.add(batch)):
