@@ -24,6 +24,7 @@ from maia.web.entry.strangers import LONGEST_PLACE, NO_STORE, inside, signin_pag
 from maia.web.layout.frame import page_of, reader_of
 from maia.web.layout.stream import LARGEST, streamed
 from maia.workspace.approvals import may_decide
+from maia.workspace.people.rights import may
 from maia.workspace.record.planning import FIRST_STAGES
 from maia.workspace.records import ConversationRow
 
@@ -49,6 +50,7 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         earlier=shown.earlier,
         cursor=cursor,
         may_decide=may_decide(person.user),
+        may_open_terminal=may(person.user, "opencode"),
         bar=await bar_of(desk, person, shown.row),
         tabs=TABS,
         history=await history_of(desk, person, row, None),
