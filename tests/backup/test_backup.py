@@ -125,6 +125,8 @@ def test_an_installation_is_backed_up_and_put_back_elsewhere(
     elsewhere = tmp_path / "elsewhere"
     monkeypatch.setenv("MAIA_DATA_DIR", str(elsewhere))
     assert serve("restore", str(kept)) == 0
+    assert capsys.readouterr().out == f"Restored from {kept}.\n", "there was nothing before that could be kept"
+    assert [*elsewhere.glob("before-*")] == []
     after = state(None, elsewhere)
     assert after.pop("folders") == [str(elsewhere / "workspaces" / made), "/srv"], "workspaces lie elsewhere now"
     before.pop("folders")

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -154,6 +154,7 @@ def _restore(here: Installation, source: Path, say: Catalogue, *, may_replace: b
 
     manifest = checked(source)
     _known(manifest, source)
+    is_new = here.file is not None and not here.file.exists()  # to look is to make an empty one
     engine = open_engine(here.url)
     try:
         release = hold(engine)
@@ -161,7 +162,7 @@ def _restore(here: Installation, source: Path, say: Catalogue, *, may_replace: b
             finish_restore(here.url, here.location.data)
             if is_used(engine) and not may_replace:
                 raise BackupProblem("backup.not_empty", place=_shown(here.url))
-            before = _put(here, engine, source, manifest)
+            before = _put(here, engine, source, manifest, is_new=is_new)
         finally:
             release()
     except SQLAlchemyError as error:
@@ -182,7 +183,7 @@ def _known(manifest: Manifest, source: Path) -> None:
         raise BackupProblem("backup.newer", path=str(source))
 
 
-def _put(here: Installation, engine: Engine, source: Path, manifest: Manifest) -> str:
+def _put(here: Installation, engine: Engine, source: Path, manifest: Manifest, *, is_new: bool) -> str:
     """Make everything ready, then put it in its place; where the old state is, empty where there was none."""
     from maia.database.address import file_url
     from maia.database.connect import open_engine
@@ -216,8 +217,19 @@ def _put(here: Installation, engine: Engine, source: Path, manifest: Manifest) -
         settle(data, Plan("", tuple(moves)))
     engine.dispose()
     finish_restore(here.url, data)
+    if is_new:
+        _drop_empty(moves[-len(_BESIDE[:4]) :])
     places = {str(Path(each.before).parent): None for each in moves if Path(each.before).exists()}
     return ", ".join([*places, *([schema] if file is None and was_used else [])])
+
+
+def _drop_empty(moves: Sequence[Move]) -> None:
+    """The database that was made only to look whether there is one is nobody's earlier state."""
+    for each in moves:
+        Path(each.before).unlink(missing_ok=True)
+    folder = Path(moves[0].before).parent
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _staged(file: Path) -> Path:
