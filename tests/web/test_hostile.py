@@ -200,3 +200,12 @@ def test_two_tabs_that_write_at_once_begin_one_answer(spoilt: tuple[Serving, Vis
     messages = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"]
     said = [each for each in messages if each["role"] == "user"]
     assert len(said) == codes.count(202), "what was accepted is there, once; what was refused is not"
+
+
+@pytest.mark.parametrize(
+    "path", ["/conversations/%00", "/board?q=%00", "/conversations/%ff", "/static/a/b", "/approvals?show=x", "/a%0ab"]
+)
+def test_an_address_that_nothing_has_is_a_page_for_whom_opened_it(owner: Visitor, path: str) -> None:
+    answer = owner.client.get(path, headers={"accept": "text/html,*/*"})
+    assert answer.status_code in (400, 404)
+    assert "<h1>" in answer.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fastapi import APIRouter, Depends, FastAPI
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
@@ -22,7 +23,6 @@ from maia.web.api import (
     memories,
     models,
     observability,
-    opencode,
     planning,
     preferences,
     privacy,
@@ -41,6 +41,7 @@ from maia.web.entry.auth import may_write, signed_in
 from maia.web.entry.desk import Desk, desk_of
 from maia.web.entry.guard import Guard
 from maia.web.layout import colleagues as colleagues_page
+from maia.web.layout import frame as frame_page
 from maia.web.running import approvals as approvals_page
 from maia.web.running import memories as memory_page
 from maia.web.running import observability as observability_page
@@ -64,7 +65,7 @@ async def static(request: Request, digest: str, name: str) -> Response:
     """A file of the pages."""
     found = assets().get(name)
     if found is None or found.digest != digest:
-        return Response(status_code=404)
+        raise HTTPException(404)
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(packed(name), media_type=found.media_type, headers={**_FOR_EVER, "content-encoding": "gzip"})
     return Response(found.body, media_type=found.media_type, headers=_FOR_EVER)
@@ -85,7 +86,6 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (_open, pages.open_router, people.open_router, oidc.open_router):
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
-    app.include_router(opencode.lines, prefix=API)  # behind `signed_in_line`
     private = [Depends(signed_in)]
     for router in (session.router, account.router):
         app.include_router(router, prefix=API, dependencies=private)
@@ -94,7 +94,6 @@ def make_app(desk: Desk) -> ASGIApp:
         approvals.router,
         attachments.router,
         observability.router,
-        opencode.router,
         memories.router,
         preferences.router,
         agents.router,
@@ -115,6 +114,7 @@ def make_app(desk: Desk) -> ASGIApp:
         board_page.router,
         projects.router,
         pages.router,
+        frame_page.router,
         bar.router,
         history.router,
         files.router,

@@ -32,6 +32,8 @@ LARGEST_BODY: Final = 2_000_000
 """Bytes of a request that is no upload."""
 LARGEST_UPLOAD: Final = 26_000_000
 """Bytes of one that is; the file itself may be a little smaller, so that its own words are told."""
+_NOWHERE: Final = "/nowhere"
+"""A place that has no page: what is opened by an address that nothing can have."""
 _UPLOAD: Final = re.compile(r"/api/v1/conversations/[0-9a-z]{1,40}/attachments")
 
 
@@ -43,31 +45,27 @@ class Guard:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if scope["type"] == "websocket":
-            await self._line(scope, receive, send, headers)
-            return
         if not self._hosts.knows(headers.get("host", "")):
             await _refuse(send, 421, "host_unknown")
         elif is_foreign(scope["method"], headers):
             await _refuse(send, 403, "foreign_request")
         elif b"%00" in scope["query_string"] or "\x00" in scope["path"]:
-            await _refuse(send, 400, "bad_address")  # no text that anything keeps has a NUL in it
+            if not _is_page(scope, headers):
+                await _refuse(send, 400, "bad_address")  # no text that anything keeps has a NUL in it
+                return
+            nowhere = {**scope, "path": _NOWHERE, "raw_path": _NOWHERE.encode(), "query_string": b""}
+            await self._pass(nowhere, receive, send, LARGEST_BODY)
         elif _length(headers) > (largest := _largest(scope)):
             await _refuse(send, 413, "too_large")
         else:
             await self._pass(scope, receive, send, largest)
-
-    async def _line(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
-        """A line is opened by our own pages only: a browser says who asks, and no site may be let in by silence."""
-        is_ours = "origin" in headers and not is_foreign("GET", headers) and self._hosts.knows(headers.get("host", ""))
-        if is_ours and "\x00" not in scope["path"]:
-            await self._app(scope, receive, send)
-        else:
-            await send({"type": "websocket.close", "code": 1008})
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
         read = 0
@@ -90,6 +88,12 @@ class Guard:
             await send(message)
 
         await self._app(scope, bounded, dressed)
+
+
+def _is_page(scope: Scope, headers: dict[str, str]) -> bool:
+    """Whether somebody opened this address in a browser, who reads a page and no codes."""
+    opened = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
+    return opened and not scope["path"].startswith("/api/")
 
 
 def _largest(scope: Scope) -> int:
