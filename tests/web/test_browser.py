@@ -243,7 +243,7 @@ def test_a_killed_server_leaves_an_honest_end(context: BrowserContext, data: Pat
         page.goto(again.url + path)
         expect(page.locator("#stream")).to_contain_text("word 29")
         expect(page.locator(".error b").nth(1)).to_have_text(say("web.error.server_stopped"))
-        expect(page.locator("#status")).to_have_text(say("web.status.idle"))
+        expect(page.locator("#status")).to_have_text(say("board.state.error"))
         send(page, "Once more")
         expect(page.locator(".caption")).to_have_count(4)
 

@@ -21,6 +21,25 @@ SHOWN: list[tuple[str, str, ViewportSize]] = [
     ("fr-FR", "light", {"width": 1440, "height": 900}),
     ("en-GB", "dark", {"width": 390, "height": 844}),
 ]
+SMALL = """() => {
+  const all = "a[href], button:enabled, input:enabled:not([type=hidden]), select, textarea, summary";
+  const shown = (each) =>
+    each.checkVisibility({checkVisibilityCSS: true}) && !each.closest("[aria-hidden=true], .skip");
+  const inWords = (each) => getComputedStyle(each).display === "inline" &&
+    [...each.parentElement.childNodes].some((node) => node.nodeType === 3 && /\\p{L}{2}/u.test(node.textContent));
+  const box = (each) => {
+    const over = getComputedStyle(each, "::after");
+    if (over.content !== "none" && over.position === "absolute") return each.closest("article").getBoundingClientRect();
+    const isChoice = each.matches("[type=checkbox], [type=radio], [type=search]");
+    return (isChoice && each.closest("label") || each).getBoundingClientRect();
+  };
+  return [...document.querySelectorAll(all)]
+    .filter((each) => shown(each) && !inWords(each))
+    .map((each) => [each, box(each)])
+    .filter(([, {width, height}]) => width > 1 && Math.min(width, height) < 23.9)
+    .map(([each, {width, height}]) => `${Math.round(width)}×${Math.round(height)} ${each.outerHTML.slice(0, 120)}`);
+}"""
+"""Targets below 24 by 24 pixels; those inside a sentence are as high as its line (WCAG 2.2, 2.5.8)."""
 WITHOUT_A_PERSON = ("/signin", "/first-run")
 
 
@@ -84,7 +103,9 @@ def test_every_page_is_accessible(context: BrowserContext, server: Serving, conv
         if not page.evaluate("document.doctype !== null"):
             continue  # a piece of a page, which is judged where it is put
         seen.append(path)
-        if found := violations(page):
+        page.locator("main details").evaluate_all("all => all.forEach(each => each.open = true)")
+        small: list[str] = page.evaluate(SMALL)
+        if found := [*_violations(page), *small]:
             wrong[path] = found
     assert len(seen) >= 6
     assert wrong == {}
@@ -94,28 +115,28 @@ def test_what_opens_is_accessible_too(context: BrowserContext, server: Serving, 
     page = context.new_page()
     page.goto(f"{server.url}/conversations/{conversation}")
     page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
-    assert violations(page) == []
+    assert _violations(page) == []
     page.reload()
     page.evaluate("if (getComputedStyle(document.getElementById('rail')).display === 'none') rail.showPopover()")
     page.locator("#tab-folders").click()
     expect(page.locator("#p-folders [data-path]")).to_have_count(1)
-    assert violations(page) == []
+    assert _violations(page) == []
     page.evaluate("help.showPopover()")
-    assert violations(page) == []
+    assert _violations(page) == []
 
 
 def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: BrowserContext, server: Serving) -> None:
     page = context.new_page()
     page.goto(f"{server.url}/board?view=list")
-    assert violations(page) == []
+    assert _violations(page) == []
     page.keyboard.press("Control+k")
     expect(page.locator("#found [role=option]").first).to_be_visible()
-    assert violations(page) == []
+    assert _violations(page) == []
     for address, opens in (("/board", "[data-record]"), ("/projects", "[data-plan^=stages]")):
         page.goto(server.url + address)
         page.locator(f"main {opens}").first.click()
         expect(page.locator("dialog[open]")).to_be_visible()
-        assert violations(page) == []
+        assert _violations(page) == []
 
 
 @pytest.mark.usefixtures("begun")
@@ -124,11 +145,11 @@ def test_the_way_in_is_accessible(browser: Browser, server: Serving) -> None:
         context = browser.new_context(locale=locale, color_scheme=scheme, viewport=size)  # type: ignore[arg-type]
         page = context.new_page()
         page.goto(f"{server.url}/signin")
-        assert violations(page) == [], locale
+        assert [*_violations(page), *page.evaluate(SMALL)] == [], locale
         context.close()
 
 
-def violations(page: Page) -> list[str]:
+def _violations(page: Page) -> list[str]:
     """What axe-core finds, each with the first element concerned."""
     page.evaluate(AXE.read_text("utf-8"))
     found: list[Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(all => all.violations)")

@@ -82,7 +82,7 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     theirs.reload()
     theirs.wait_for_url("**/signin?next=/account")
     page.goto(f"{server.url}/audit")
-    expect(page.locator("tbody tr").first).to_contain_text("users.archived")
+    expect(page.locator("tbody tr").first).to_contain_text(say("audit.act.users.archived"))
     expect(page.locator("tbody tr").first).to_contain_text("Noor Haddad")
     assert page.title() == f"{say('audit.title')} · maia"
     assert told == []

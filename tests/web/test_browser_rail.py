@@ -126,7 +126,8 @@ def test_history_keeps_notes_and_changes_apart_from_what_agents_do(
     expect(entries.locator("b")).to_contain_text([say("history.change")] * 2)
     expect(page.locator("#note")).to_have_value("half a thought")
     visitor.say(conversation, "Go")
-    expect(entries).to_have_count(4)
+    expect(entries).to_have_count(3)
+    expect(entries.first).to_contain_text("Inactif → En cours… → Inactif")
     assert page.title() != "owned"
     assert told == []
 

@@ -49,6 +49,23 @@ def test_a_change_is_told_in_words(tracked: Tracked, old: str | None, new: str |
     assert (line.badge, line.text, line.by) == ("Update", words, "maia")
 
 
+def test_what_one_message_does_to_the_status_is_one_quiet_line() -> None:
+    def status(old: str, new: str, by: str | None) -> Entry:
+        return Entry("s", NOTE.at, "change", "status", old, new, None, by)
+
+    ran = (status("running", "idle", None), status("idle", "running", "Léa"))
+    waited = (status("running", "waiting_approval", None), status("idle", "running", "Léa"))
+    entries = [status("idle", "running", "Léa"), *ran, NOTE, *waited, status("idle", "archived", "Léa")]
+    (day,) = days_of(entries, clock("en"), Catalogue("en", strict=True))
+    assert [(each.text, each.by, each.is_quiet) for each in day.lines] == [
+        ("Status: Idle → Running…", "Léa", True),
+        ("Status: Idle → Running… → Idle", "Léa · maia", True),
+        ("A <b>note</b>\u241b", "Léa", False),
+        ("Status: Idle → Running… → Waiting for approval", "Léa · maia", True),
+        ("Status: Idle → Archived", "Léa", False),
+    ]
+
+
 def test_a_note_is_shown_as_it_was_written() -> None:
     line = line_of(NOTE, clock("en"), Catalogue("en", strict=True))
     assert (line.badge, line.text, line.by) == ("Note", "A <b>note</b>\u241b", "Léa")

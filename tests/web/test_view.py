@@ -9,6 +9,8 @@ from maia.core.events import (
     Answered,
     ApprovalAnswered,
     ApprovalRequested,
+    CallDecided,
+    CallQueued,
     ContextMeasured,
     Event,
     Notice,
@@ -46,7 +48,7 @@ from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
 from maia.web.drawing.view import LONGEST_OUTPUT, SEARCHES, Trace, TurnFold, TurnView, Words, Working, fold
-from maia.web.drawing.words import CALLS, OUTCOMES, STATUSES, Speaker
+from maia.web.drawing.words import CALLS, FAILED, OUTCOMES, STATUSES, Speaker, near, state_of
 from maia.workspace.records import Logged
 
 
@@ -379,6 +381,38 @@ def test_the_bar_has_the_colour_of_how_full_the_window_is(
     speak = Speaker(Catalogue("en", strict=True), "en")
     measured = ContextMeasured(tokens, window, "measured")
     assert (speak.fill(measured), speak.fullness(measured)) == (tone, words)
+
+
+def test_what_waited_for_approvals_has_finished_once_each_of_them_is_decided() -> None:
+    queued = [CallQueued(f"c{n}", "Bash", f"t{n}", Reason("gate.no_rule", {})) for n in (1, 2)]
+    waits = (*queued, replace(ENDED, outcome="waiting_approval"))
+    decided = (CallDecided("t1", "approved", "Léa"), CallDecided("t2", "refused", "Léa"))
+    views = [seen(answered(call("c1"), call("c2")), *waits, *decided[:n]) for n in range(3)]
+    assert [(each.status, each.outcome) for each in views] == [
+        ("waiting_approval", "waiting_approval"),
+        ("waiting_approval", "waiting_approval"),
+        ("idle", "finished"),
+    ]
+
+
+def test_an_error_is_the_state_of_a_conversation_until_its_next_answer() -> None:
+    assert state_of("idle", "failed") == FAILED
+    assert (state_of("running", "failed"), state_of("idle", "finished")) == (STATUSES["running"], STATUSES["idle"])
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/w/api/src/a.py", "src/a.py"),
+        ("/w/docs/b.md", "docs/b.md"),
+        ("/w/apis/c.py", "/w/apis/c.py"),
+        ("/w/api", "/w/api"),
+        ("rm -r /w/api/src", "rm -r /w/api/src"),
+        ("src/a.py", "src/a.py"),
+    ],
+)
+def test_a_path_is_told_from_the_folders_of_the_conversation_and_a_command_as_it_is(path: str, shown: str) -> None:
+    assert near(path, ("/w/api/", "/w/docs")) == shown
 
 
 @pytest.mark.parametrize(("most", "words"), [(25, "Step 2 / 25"), (None, "Tool calls: 1")])

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from maia.core.errors import MaiaError
 from maia.core.text import visible
 from maia.web.conversation.bar import bar_of
+from maia.web.conversation.beside import beside
 from maia.web.conversation.history import history_of
 from maia.web.conversation.live import pieces
 from maia.web.conversation.rail import TABS
@@ -22,9 +23,8 @@ from maia.web.entry.failures import status_of
 from maia.web.entry.forms import form_of
 from maia.web.entry.strangers import LONGEST_PLACE, NO_STORE, inside, signin_page, stranger, stranger_page
 from maia.web.layout.frame import page_of, reader_of
-from maia.web.layout.stream import LARGEST, streamed
+from maia.web.layout.stream import LARGEST, merged, streamed
 from maia.workspace.approvals import may_decide
-from maia.workspace.people.rights import may
 from maia.workspace.record.planning import FIRST_STAGES
 from maia.workspace.records import ConversationRow
 
@@ -36,22 +36,24 @@ TURNS = 25
 @router.get("/conversations/{conversation_id}")
 async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
     """A conversation with its last turns; its stream goes on where the page ends (R-2.003)."""
+    news = desk.workspace.boards.number
     shown = await desk.workspace.page(row, TURNS)
     cursor = shown.logged[-1].seq if shown.logged else shown.row.last_seq
     turns = [each.view() for each in fold(shown.logged)]
-    here = f"/conversations/{row.id}"
+    bar = await bar_of(desk, person, shown.row)
     return await page_of(
         desk,
         person,
         "conversation.html",
-        here,
+        f"/conversations/{row.id}",
+        bar.folders,
         row=shown.row,
         turns=turns,
         earlier=shown.earlier,
         cursor=cursor,
+        news=news,
         may_decide=may_decide(person.user),
-        may_open_terminal=may(person.user, "opencode"),
-        bar=await bar_of(desk, person, shown.row),
+        bar=bar,
         tabs=TABS,
         history=await history_of(desk, person, row, None),
         progress=progress_of(turns[-1]) if turns else None,
@@ -65,7 +67,7 @@ async def earlier_turns(
     """The turns before those that a page shows."""
     shown = await desk.workspace.page(row, TURNS, before)
     turns = [each.view() for each in fold(shown.logged)]
-    html = reader_of(desk, person).draw(
+    html = reader_of(desk, person, await desk.workspace.folders(row)).draw(
         "earlier.html", row=row, turns=turns, earlier=shown.earlier, author=person.user.name
     )
     return HTMLResponse(html, headers=NO_STORE)
@@ -84,12 +86,14 @@ async def stream(
     person: SignedIn,
     row: Annotated[ConversationRow, Depends(_asked)],
     cursor: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
+    news: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> Response:
     """What changes on a conversation's page, as it changes."""
     last = request.headers.get("last-event-id", "")
     reached = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else cursor
     desk.workspace.warm(row)
-    return streamed(desk, person, pieces(desk, person, reader_of(desk, person), row, reached))
+    told = pieces(desk, person, reader_of(desk, person, await desk.workspace.folders(row)), row, reached)
+    return streamed(desk, person, merged(told, beside(desk, person, row, news)))
 
 
 # Signing in ----------------------------------------------------------------------------------------------------------

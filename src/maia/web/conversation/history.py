@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import groupby
 from typing import Annotated, Final, Literal
@@ -37,13 +37,14 @@ Id = Annotated[str | None, Query(max_length=60)]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry in words."""
+    """One entry in words. `is_quiet` for what a message does to the status: changes by people stand out beside it."""
 
     icon: str
     badge: str
     text: str
     by: str
     at: int
+    is_quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,36 @@ def days_of(entries: Iterable[Entry], clock: Clock, say: Say, seen: str = "") ->
     """Entries by day; the one that is `seen` has its name on the page before (R-2.303)."""
     for at, those in groupby(entries, lambda entry: clock.moment(entry.at).date()):
         name = "" if at.isoformat() == seen else _day(at, clock, say)
-        yield Day(at.isoformat(), name, tuple(line_of(each, clock, say) for each in those))
+        yield Day(at.isoformat(), name, tuple(_lines(tuple(those), clock, say)))
+
+
+def _lines(entries: Sequence[Entry], clock: Clock, say: Say) -> Iterator[Line]:
+    """A line an entry, the newest first; the two changes of status that one message makes are one (R-2.304)."""
+    later: Entry | None = None
+    for entry in entries:
+        if later is not None and _is_one_run(entry, later):
+            yield _run(entry, later, clock, say)
+            later = None
+            continue
+        if later is not None:
+            yield line_of(later, clock, say)
+        later = entry
+    if later is not None:
+        yield line_of(later, clock, say)
+
+
+def _is_one_run(began: Entry, ended: Entry) -> bool:
+    return (began.field, ended.field, began.new, ended.old) == ("status", "status", "running", "running")
+
+
+def _run(began: Entry, ended: Entry, clock: Clock, say: Say) -> Line:
+    """`Status: Idle → Running… → Idle`."""
+    line, old = line_of(ended, clock, say), _value("status", began.old, clock, say)
+    change = say(
+        "history.changed", field=say("history.field.status"), old=old, new=_value("status", began.new, clock, say)
+    )
+    by = " · ".join(dict.fromkeys((visible(began.by) if began.by else "maia", line.by)))
+    return replace(line, text=f"{change} → {_value('status', ended.new, clock, say)}", by=by)
 
 
 def _day(at: date, clock: Clock, say: Say) -> str:
@@ -98,7 +128,8 @@ def line_of(entry: Entry, clock: Clock, say: Say) -> Line:
         return Line("note", say("history.note"), visible(entry.note or ""), by, entry.at)
     old, new = (_value(entry.field, value, clock, say) for value in (entry.old, entry.new))
     text = say("history.changed", field=say(f"history.field.{entry.field}"), old=old, new=new)
-    return Line(_ICONS[entry.field], say("history.change"), text, by, entry.at)
+    is_quiet = entry.field == "status" and "archived" not in (entry.old, entry.new)
+    return Line(_ICONS[entry.field], say("history.change"), text, by, entry.at, is_quiet)
 
 
 def _value(tracked: Tracked, value: str | None, clock: Clock, say: Say) -> str:

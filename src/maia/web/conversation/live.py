@@ -21,6 +21,7 @@ from maia.web.drawing.markdown import Splitter
 from maia.web.drawing.progress import Progress, progress_of
 from maia.web.drawing.render import Reader, blocks
 from maia.web.drawing.view import Item, Trace, TurnFold, TurnView, Words, fold
+from maia.web.drawing.words import state_of
 from maia.web.entry.auth import Person
 from maia.web.entry.desk import Desk
 from maia.web.layout.stream import PATIENCE, frame
@@ -164,7 +165,7 @@ class Canvas:
             yield from self._run(progress_of(self._drawn[max(self._drawn)]))
         if self._drawn and any(isinstance(event, _TOLD_ABOVE) for event in events):
             last = self._drawn[max(self._drawn)]
-            yield part("status", self._rows.status(last.status))
+            yield part("status", self._rows.status(state_of(last.status, last.outcome)))
             if last.context is not None:
                 yield part("context", self._rows.context(last.context, self.conversation))
             yield part("cards", self._rows.cards(last.cards, self.may_decide))

@@ -17,7 +17,7 @@ _TYPES = {
 
 
 _STYLE = "style.css"
-_STYLES = ("tokens.css", "maia.css", "pages.css")
+_STYLES = ("tokens.css", "maia.css", "pages.css", "shared.css")
 """Sent as one file, in this order: each request of a first load costs more than what stands in it."""
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from maia.core.ports import Say
 from maia.i18n.formats import day, long_day, month, number
 from maia.web.drawing.clock import zone_of
-from maia.web.drawing.words import PERCENT, STATUSES, Sign, tone_of_fill
+from maia.web.drawing.words import PERCENT, STATUSES, Sign, state_of, tone_of_fill
 from maia.workspace.records import Card, Status
 
 STATES: Final[Mapping[Status, Sign]] = {
@@ -20,7 +20,6 @@ STATES: Final[Mapping[Status, Sign]] = {
     "waiting_approval": Sign("hand", "warning", "board.state.approval"),
 }
 """A card's status in one word (N-15.05)."""
-FAILED: Final = Sign("x", "danger", "board.state.error")
 _WHY: Final[Mapping[str, str]] = {
     "board.state.waiting": "board.home.waits",
     "web.status.waiting_plan": "board.home.waits_plan",
@@ -102,7 +101,7 @@ class CardWords:
 
     def state(self, card: Card) -> Sign:
         """What the card is doing; a last answer that failed is an error until the next one."""
-        return FAILED if card.status == "idle" and card.outcome == "failed" else STATES[card.status]
+        return state_of(card.status, card.outcome, STATES)
 
     def share(self, card: Card) -> Share | None:
         """None before the first turn, and where nobody knows the window."""

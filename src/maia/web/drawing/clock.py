@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -60,6 +60,10 @@ class Clock:
         if at.date() == self.now.date() - timedelta(days=1):
             return self.say("web.time.yesterday", hour=hour)
         return f"{day(at.date(), self.lang, self.now.date())}, {hour}"
+
+    def day(self, iso: str) -> str:
+        """`4 déc.`, `4 Dec 2031` for a day that is kept as `2031-12-04`."""
+        return day(date.fromisoformat(iso), self.lang, self.now.date())
 
     def brief(self, ms: int) -> str:
         """As `short` for today, else the day alone: for lists."""

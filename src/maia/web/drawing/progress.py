@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from maia.core.events import TurnEnded
+from maia.core.types import Outcome
 from maia.web.drawing.view import Trace, TurnView
 
 
@@ -12,7 +13,8 @@ from maia.web.drawing.view import Trace, TurnView
 class Progress:
     """`most` is there where whoever answers reports its steps; else `calls` of tools are told (R-2.249, R-2.250).
 
-    `billed` are the tokens of all model calls of the turn, None while none was reported.
+    `billed` are the tokens of all model calls of the turn, None while none was reported. `outcome` is how it ended as
+    things stand now: decisions come after the end.
     """
 
     is_running: bool
@@ -21,6 +23,7 @@ class Progress:
     calls: int
     billed: int | None
     ended: TurnEnded | None
+    outcome: Outcome | None = None
 
 
 def progress_of(view: TurnView) -> Progress:
@@ -28,4 +31,4 @@ def progress_of(view: TurnView) -> Progress:
     calls = sum(len(item.calls) for item in view.items if isinstance(item, Trace))
     usage = view.ended.usage if view.ended is not None else view.usage
     billed = None if usage is None else usage.prompt + usage.output
-    return Progress(view.ended is None, view.step, view.most_steps, calls, billed, view.ended)
+    return Progress(view.ended is None, view.step, view.most_steps, calls, billed, view.ended, view.outcome)

@@ -25,6 +25,7 @@ from maia.web.drawing.words import (
     CALLS,
     COLOURS,
     EGRESS,
+    FAILED,
     ICONS,
     NOTICES,
     OUTCOMES,
@@ -33,6 +34,7 @@ from maia.web.drawing.words import (
     VERDICTS,
     Speaker,
     pretty,
+    state_of,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ def environment() -> Environment:
         "mark": mark,
         "CALLS": CALLS,
         "STATUSES": STATUSES,
+        "FAILED": FAILED,
+        "state_of": state_of,
         "OUTCOMES": OUTCOMES,
         "VERDICTS": VERDICTS,
         "EGRESS": EGRESS,
@@ -111,12 +115,16 @@ def hue(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom something is drawn: words, clock, names of providers, and what stands in every template."""
+    """For whom something is drawn: words, clock, names of providers, and what stands in every template.
+
+    `roots` are the folders of the conversation that is drawn, so that paths can be told from there.
+    """
 
     say: Catalogue
     lang: Lang
     zone: str = ""
     name_of: Callable[[str], str] = str
+    roots: tuple[str, ...] = ()
 
     def draw(self, template: str, /, **values: Any) -> str:
         """A whole template."""
@@ -131,6 +139,6 @@ class Reader:
         return Clock(datetime.now(zone_of(self.zone)), self.say, self.lang)
 
     def _shared(self) -> dict[str, Any]:
-        speak = Speaker(self.say, self.lang, self.name_of)
+        speak = Speaker(self.say, self.lang, self.name_of, self.roots)
         shared = {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak}
         return {**shared, "upload_limits": partial(limits, self.say)}

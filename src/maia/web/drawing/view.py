@@ -29,7 +29,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Reason, TextPart, ToolCallPart, Usage
+from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Outcome, Reason, TextPart, ToolCallPart, Usage
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -151,6 +151,14 @@ class TurnView:
         if self.ended is None:
             return "running"
         return "waiting_approval" if any(card.is_open for card in self.cards) else "idle"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; one that waited for approvals has finished once each of them is decided."""
+        if self.ended is None:
+            return None
+        was_decided = self.cards and not any(card.is_open for card in self.cards)
+        return "finished" if self.ended.outcome == "waiting_approval" and was_decided else self.ended.outcome
 
 
 @dataclass(slots=True)

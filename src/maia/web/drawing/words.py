@@ -54,6 +54,9 @@ STATUSES: Final[Mapping[Status, Sign]] = {
     "archived": Sign("inbox", "muted", "web.status.archived"),
 }
 
+FAILED: Final = Sign("x", "danger", "board.state.error")
+"""A conversation whose last answer failed, until the next one: on its page, the board and Home alike (N-15.05)."""
+
 PRIORITIES: Final[Mapping[str, Sign]] = {
     "low": Sign("flag", "muted", "priority.low"),
     "normal": Sign("flag", "info", "priority.normal"),
@@ -97,13 +100,19 @@ _FULL: Final = ((0.5, "success"), (0.75, "warning"))
 NOTICES: Final[Mapping[str, str]] = {"info": "info", "warn": "alert", "fail": "alert"}
 
 
+def state_of(status: Status, outcome: str | None, signs: Mapping[Status, Sign] = STATUSES) -> Sign:
+    """What a conversation is, by its status and the outcome of its last answer: one truth for every page."""
+    return FAILED if status == "idle" and outcome == "failed" else signs[status]
+
+
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Puts values into the reader's words."""
+    """Puts values into the reader's words. `roots` are the folders of the conversation, its own first."""
 
     say: Say
     lang: str
     name_of: Callable[[str], str] = str
+    roots: tuple[str, ...] = ()
 
     def provider(self, provider_id: str) -> str:
         """The one name of a provider (R-2.028)."""
@@ -184,6 +193,10 @@ class Speaker:
             return "muted"
         return tone_of_fill(measured.tokens / measured.window)
 
+    def squares(self, window: int) -> int:
+        """Into how many squares a meter is cut: one each 10,000 tokens, as in the terminal, while they can be told."""
+        return max(2, min(40, round(window / 10_000)))
+
     def measured(self, measured: Filled) -> str:
         """Who says so (R-2.094, R-2.096)."""
         return self.say(f"context.{_source(measured)}")
@@ -223,6 +236,10 @@ class Speaker:
     def call(self, row: ApprovalRow) -> str:
         """A call that waits, on one line."""
         return _one_line(row.preview, row.arguments)
+
+    def near(self, words: str) -> str:
+        """A path as it is seen from the folders of the conversation; anything else, and commands, stay as they are."""
+        return near(words, self.roots)
 
     def asked_in(self, row: ApprovalRow, reader_id: str) -> str:
         """Who asks, and in which conversation where it is the reader's own."""
@@ -268,6 +285,15 @@ class Speaker:
             return None
         values = {"provider": self.provider(ended.provider), "model": ended.model}
         return told(ended.failure, values, self.say, has_text=has_text)
+
+
+def near(path: str, roots: Sequence[str]) -> str:
+    """A path inside one of the roots without the first of them, and with the name alone of any other."""
+    for n, root in enumerate(each.rstrip("/") for each in roots):
+        if root and path.startswith(f"{root}/"):
+            inside = path[len(root) + 1 :]
+            return f"{root.rpartition('/')[2]}/{inside}" if n else inside
+    return path
 
 
 def tone_of_fill(part: float) -> str:

@@ -11,21 +11,22 @@ from maia.workspace.records import User
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the navigation, for those who have the `right`."""
+    """One line of the navigation, for those who have the `right`; `is_daily` for where the work itself is done."""
 
     key: str
     icon: str
     href: str
     right: Right | None = None
+    is_daily: bool = False
 
 
 NAV: Final = (
-    Entry("web.nav.home", "home", "/"),
-    Entry("board.title", "stage", "/board"),
-    Entry("plan.title", "project", "/projects"),
-    Entry("approvals.nav", "hand", "/approvals"),
-    Entry("memories.title", "note", "/memory"),
-    Entry("sessions.nav", "terminal", "/terminal"),
+    Entry("web.nav.home", "home", "/", is_daily=True),
+    Entry("board.title", "stage", "/board", is_daily=True),
+    Entry("plan.title", "project", "/projects", is_daily=True),
+    Entry("approvals.nav", "hand", "/approvals", is_daily=True),
+    Entry("memories.title", "note", "/memory", is_daily=True),
+    Entry("sessions.nav", "terminal", "/terminal", is_daily=True),
     Entry("provider.title", "plug", "/providers"),
     Entry("observe.title", "gauge", "/observability"),
     Entry("privacy.title", "mask", "/privacy", "privacy_read"),

@@ -47,6 +47,26 @@ async def _admitted(desk: Desk, person: Person, frames: AsyncGenerator[str]) -> 
                 coming.cancel()  # which ends the frames, too, and is not waited for: the reader may be gone
 
 
+async def merged(*sources: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    """Frames of several sources as they come; over with the first of them that is."""
+    coming = {asyncio.ensure_future(anext(source, None)): source for source in sources}
+    try:
+        while True:
+            done, _ = await asyncio.wait(coming, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                source = coming.pop(task)
+                if (found := task.result()) is None:
+                    return
+                yield found
+                coming[asyncio.ensure_future(anext(source, None))] = source
+    finally:
+        for task in coming:
+            task.cancel()
+        await asyncio.gather(*coming, return_exceptions=True)
+        for source in sources:
+            await source.aclose()
+
+
 def frame(data: str, *, event: str = "", seq: int | None = None) -> str:
     """One frame; only LF, CR and CRLF end a line of it."""
     lines = data.replace("\r\n", "\n").replace("\r", "\n").split("\n")

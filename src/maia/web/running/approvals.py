@@ -38,16 +38,19 @@ async def _draw(desk: AtDesk, person: SignedIn, show: str, chosen_id: str | None
     rows = waiting if show == "waiting" else decided
     if chosen is None and rows:
         chosen = rows[0]
+    folders = await desk.workspace.work_folders.of(chosen.conversation_id) if chosen else ()
     return await page_of(
         desk,
         person,
         "approvals.html",
         "/approvals",
+        folders,
         show=show,
         rows_shown=rows,
         waiting=len(waiting),
         last=decided[:_LAST] if show == "waiting" else (),
         chosen=chosen,
+        folder=next((each.path for each in folders), ""),
         blocks_of_chosen=await queue.proposal(chosen) if chosen else (),
         is_asked_for=chosen_id is not None,
         may_decide=may_decide(person.user),

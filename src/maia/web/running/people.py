@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError
 from maia.core.text import visible
+from maia.web.drawing.acts import ActWords
 from maia.web.drawing.words import Sign
 from maia.web.entry.auth import AtDesk, SignedIn
 from maia.web.entry.browsers import browser_name
@@ -78,7 +79,9 @@ async def the_audit(desk: AtDesk, person: SignedIn, before: Annotated[str, Query
     acts = await desk.workspace.people.acts(person.user, place_of(before))
     earlier = f"{acts[-1].at}-{acts[-1].id}" if len(acts) == LISTED else ""
     names = {row.user.id: row.user.name for row in await desk.workspace.people.all(person.user)}
-    return await page_of(desk, person, "audit.html", "/users", acts=acts, names=names, earlier=earlier, before=before)
+    words = ActWords(person.say, names, desk.workspace.models.name_of)
+    told = [(each, words.told(each)) for each in acts]
+    return await page_of(desk, person, "audit.html", "/users", acts=told, earlier=earlier, before=before)
 
 
 @router.get("/account")

@@ -228,27 +228,49 @@ function propose(words) {
   document.getElementById("message").form.dispatchEvent(new CustomEvent("proposed", { detail: words }));
 }
 
+// Days --------------------------------------------------------------------------------------------------------------
+
+document.addEventListener("input", ({ target }) => {
+  const shown = target.type === "date" && target.parentElement.querySelector("[data-day]");
+  if (!shown) return;
+  const written = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
+  const day = new Intl.DateTimeFormat(document.documentElement.lang, written);
+  shown.textContent = target.value ? day.format(new Date(target.value)) : shown.dataset.none;
+});
+
 // Title ---------------------------------------------------------------------------------------------------------------
 
+/** Edit the title in its place; one that was refused stays as it was typed, until Escape. */
 function rename(button) {
   const input = document.createElement("input");
   input.className = "input title-input";
   input.maxLength = 200;
-  input.value = button.dataset.title;
+  input.value = button.dataset.typed ?? button.dataset.title;
   input.setAttribute("aria-label", button.title);
-  let over = false;
-  const end = async (keep) => {
-    if (over) return;
-    over = true;
+  let isEnding = false;
+  const end = async (keep, isAsked = true) => {
+    if (isEnding) return;
+    isEnding = true;
     const title = input.value.trim();
     input.replaceWith(button);
-    if (keep && title && title !== button.dataset.title) {
+    const refused = button.dataset.typed;
+    if (!keep) delete button.dataset.typed;
+    else if (title && title !== button.dataset.title && (isAsked || title !== refused)) {
       const answer = await ask("PATCH", `/api/v1/conversations/${stream.dataset.conversation}`, { title });
       if (answer.ok) {
         const shown = document.getElementById("title");
+        delete shown.dataset.typed;
+        document.getElementById("refusal").replaceChildren();
         shown.textContent = shown.dataset.title = answer.data.title;
         document.title = `${answer.data.title} · maia`;
-      } else refuse(document.getElementById("refusal"), answer, false);
+      } else {
+        refuse(document.getElementById("refusal"), answer, false);
+        const shown = document.getElementById("title");
+        if (answer.status !== 404) {
+          shown.dataset.typed = title;
+          return rename(shown);
+        }
+      }
     }
     document.getElementById("title")?.focus();
   };
@@ -256,10 +278,35 @@ function rename(button) {
     if (event.key === "Enter" && !event.isComposing) end(true);
     if (event.key === "Escape") end(false);
   });
-  input.addEventListener("blur", () => end(true));
+  input.addEventListener("blur", () => end(true, false));
   button.replaceWith(input);
   input.focus();
   input.select();
+}
+
+// Gone --------------------------------------------------------------------------------------------------------------
+
+/** Nothing more comes to this page: why stands above the composer, and what was typed stays in it. */
+function over(answer, told) {
+  document.getElementById("live")?.remove();
+  document.getElementById("offline").hidden = true;
+  const refusal = document.getElementById("refusal");
+  if (told) refusal.replaceChildren(told);
+  else refuse(refusal, answer, false);
+  document.querySelectorAll("[data-composer] button, [data-composer] textarea").forEach((each) =>
+    each.tagName === "TEXTAREA" ? (each.readOnly = true) : each.closest("#refusal") || (each.disabled = true),
+  );
+}
+
+/** The conversation was deleted elsewhere, or its reader may not see it any more. */
+function gone() {
+  if (document.getElementById("gone")) return;
+  over(null, document.getElementById("gone-template").content.cloneNode(true));
+  document.querySelector("[data-bring-back]").addEventListener("click", async () => {
+    const answer = await ask("POST", `/api/v1/conversations/${stream.dataset.conversation}/restore`);
+    if (answer.ok) location.reload();
+    else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
+  });
 }
 
 // The stream ----------------------------------------------------------------------------------------------------------
@@ -273,7 +320,13 @@ if (scroll && stream) {
   new ResizeObserver(() => follows && toEnd()).observe(stream);
   toEnd();
   const line = document.getElementById("offline");
-  document.addEventListener("htmx:sse:error", () => (line.hidden = false));
+  document.addEventListener("htmx:sse:error", async () => {
+    line.hidden = false;
+    const answer = await ask("GET", `/api/v1/conversations/${stream.dataset.conversation}`);
+    if (answer.status === 404) gone();
+    else if (answer.status === 401) over(answer);
+  });
+  document.getElementById("live").addEventListener("gone", () => gone());
   document.addEventListener("htmx:sse:after:connection", () => (line.hidden = true));
   document.addEventListener("htmx:sse:after:message", () => {
     const title = document.getElementById("title")?.dataset.title;

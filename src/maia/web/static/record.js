@@ -44,10 +44,6 @@ rail.addEventListener("toggle", (event) => {
   if (event.target === rail && event.newState === "open") tabs.find((tab) => tab.tabIndex === 0).focus();
 });
 
-// OpenCode's terminal is loaded when it is opened, by those who have its icon.
-const terminal = document.getElementById("opencode-open");
-terminal?.addEventListener("click", async () => (await import(terminal.dataset.script)).toggle());
-
 // What changes elsewhere ----------------------------------------------------------------------------------------------
 
 /** What the server said last is shown again where a change did not reach it. */
@@ -121,10 +117,14 @@ rail.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
   const [box, problem] = [form.elements.note, form.querySelector(".problem")];
-  const answer = await ask("POST", `/api/v1/conversations/${conversation}/notes`, { note: box.value });
+  const note = box.value;
+  box.value = "";
+  const answer = await ask("POST", `/api/v1/conversations/${conversation}/notes`, { note });
   problem.hidden = answer.ok;
-  if (answer.ok) box.value = "";
-  else problem.textContent = answer.data.message ?? form.dataset.lost;
+  if (!answer.ok) {
+    box.value = box.value ? `${note}\n${box.value}` : note; // what was typed meanwhile stays as well
+    problem.textContent = answer.data.message ?? form.dataset.lost;
+  }
   box.focus();
   if (answer.ok) load(form.closest("[role=tabpanel]"));
 });

@@ -212,7 +212,12 @@ class Parts {
     this.place = place;
     this.held = false;
     this.waiting = [];
-    addEventListener("pagehide", () => this.stream?.close());
+    addEventListener("pagehide", () => this.leave());
+  }
+
+  leave() {
+    clearTimeout(this.patience);
+    this.stream?.close();
   }
 
   follow(address, shown) {
@@ -227,7 +232,7 @@ class Parts {
     };
     this.stream.onerror = () => {
       this.patience ??= setTimeout(() => (this.lost = tell(toasts.dataset.offline, { tone: "warning", stays: true })), 3000);
-      if (this.stream.readyState === EventSource.CLOSED) setTimeout(() => this.follow(address, ""), 5000);
+      if (this.stream.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || this.follow(address, ""), 5000);
     };
   }
 
@@ -257,4 +262,14 @@ class Parts {
 const place = document.querySelector("[data-follows]");
 const parts = place && new Parts(place);
 if (parts) parts.follow(`${place.dataset.follows}${location.search}`, place.dataset.shown);
+else if (!document.getElementById("live")) followNav();
+
+/** A page without a stream of its own follows the navigation, while somebody looks at it. */
+function followNav() {
+  const nav = new Parts(document.createElement("div"));
+  const look = () =>
+    document.hidden ? nav.leave() : nav.follow(`/ui/nav/stream?here=${encodeURIComponent(location.pathname)}`, "");
+  document.addEventListener("visibilitychange", look);
+  look();
+}
 Object.assign(globalThis.maia, { tell, said, parts, place });

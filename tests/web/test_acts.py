@@ -1,0 +1,74 @@
+"""What the audit says of each act, and that no act is without words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from maia.core.types import JsonObject
+from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
+from maia.privacy.message import MASKED, REFUSED
+from maia.privacy.sent import EGRESS, POLICY_UPDATED
+from maia.web.drawing.acts import ActWords, Told
+from maia.workspace.records import Act
+from maia.workspace.sessions import OPENED
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "maia"
+NOTED = re.compile(
+    r'note_act\([^)]*?, "([a-z_]+\.[a-z_.]+)"|\bby,\s*"([a-z_]+\.[a-z_.]+)"|_note\(connection, "([a-z_]+)"'
+)
+
+
+def acts() -> set[str]:
+    """Every act that the source notes by its name."""
+    found = {OPENED, POLICY_UPDATED, MASKED, REFUSED, EGRESS, "approval.approved", "approval.refused", "provider.off"}
+    for path in (SOURCE / "workspace").rglob("*.py"):
+        for full, of_models, of_people in NOTED.findall(path.read_text("utf-8")):
+            found.add(full or of_models or f"users.{of_people}")
+    return found
+
+
+def test_every_act_has_words_in_both_languages() -> None:
+    known = acts()
+    assert len(known) > 20
+    for lang in LANGUAGES:
+        say = Catalogue(lang, strict=True)
+        assert [act for act in sorted(known) if not say.has(f"audit.act.{act}")] == [], lang
+
+
+@pytest.mark.parametrize(
+    ("lang", "action", "details", "told"),
+    [
+        pytest.param(
+            "fr",
+            "users.role",
+            {"user": "u1", "before": "guest", "role": "admin"},
+            Told("Rôle changé", "users.role", (("Personne", "Noor"), ("Avant", "Invité"), ("Rôle", "Administrateur"))),
+            id="ids and roles",
+        ),
+        pytest.param(
+            "en",
+            "approval.approved",
+            {"approval": "a1", "tool": "Bash"},
+            Told("Call approved", "approval.approved", (("Tool", "run_command"),)),
+            id="a tool by the name that people see",
+        ),
+        pytest.param(
+            "en",
+            "routing.auto",
+            {"allowed": True, "model": None, "types": ["iban", "x\x07"]},
+            Told("Automatic routing set", "routing.auto", (("Allowed", "yes"), ("Types", "IBAN, x\u2407"))),
+            id="yes and nothing",
+        ),
+        pytest.param(
+            "en",
+            "later.act",
+            {"new": {"a": 1}},
+            Told("later.act", "later.act", (("new", '{"a": 1}'),)),
+            id="what has no words yet",
+        ),
+    ],
+)
+def test_an_act_is_told_in_words_with_its_code(lang: Lang, action: str, details: JsonObject, told: Told) -> None:
+    words = ActWords(Catalogue(lang, strict=True), {"u1": "Noor"}, str.title)
+    assert words.told(Act("1", 0, action, None, None, None, details)) == told

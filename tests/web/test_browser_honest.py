@@ -1,0 +1,178 @@
+"""What a page tells is true on every page, at once, and nothing that was typed is lost. Skipped without Chromium."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, StorageState, expect
+
+from maia.i18n.catalogue import Catalogue
+from tests.web.serving import Serving, Visitor, serving
+from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
+    browser,
+    first_run,
+    pytestmark,
+    send,
+    watched,
+)
+
+__all__ = ["browser", "pytestmark"]
+SCRIPT: list[Any] = [
+    {"fail": {"kind": "auth", "status": 401, "text": "no"}},
+    {"call": {"name": "Write", "arguments": {"path": "a.py", "content": "one\n"}}},
+    {"text": "That waits."},
+    {"text": "Again.", "repeat": True},
+]
+say = Catalogue("fr", strict=True)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("honest") / "data", script=SCRIPT) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, server: Serving) -> StorageState:
+    opened = browser.new_context(locale="fr-FR")
+    first_run(opened.new_page(), server)
+    state = opened.storage_state()
+    opened.close()
+    return state
+
+
+@pytest.fixture
+def context(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
+    opened = browser.new_context(locale="fr-FR", viewport={"width": 1280, "height": 900}, storage_state=signed_in)
+    opened.set_default_timeout(20_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def visitor(server: Serving, context: BrowserContext) -> Iterator[Visitor]:
+    assert context.cookies(), "the owner is made before anybody signs in"
+    with Visitor(server.url) as somebody:
+        somebody.sign_in()
+        yield somebody
+
+
+def opened(context: BrowserContext, server: Serving, conversation: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{server.url}/conversations/{conversation}")
+    return page
+
+
+def test_a_failed_answer_is_told_the_same_way_everywhere(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    page, failed = opened(context, server, visitor.conversation("Fails")), say("board.state.error")
+    send(page, "Try")
+    expect(page.locator(".error")).to_have_count(1)
+    for _ in ("live", "loaded"):
+        expect(page.locator("#status")).to_have_text(failed)
+        expect(page.locator("#run-badge")).to_have_text(failed)
+        page.reload()
+    page.goto(f"{server.url}/board")
+    expect(page.locator(".kcard .badge")).to_have_text(failed)
+    page.goto(server.url)
+    expect(page.locator("#home-recent .item svg")).to_have_attribute("aria-label", failed)
+
+
+def test_what_was_decided_waits_no_more_and_every_page_counts_so(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    page, elsewhere, beside = (
+        opened(context, server, visitor.conversation("Asks")),
+        context.new_page(),
+        context.new_page(),
+    )
+    elsewhere.goto(f"{server.url}/memory")
+    beside.goto(f"{server.url}/conversations/{visitor.conversation('Beside')}")
+    send(page, "Write it")
+    for each in (page, elsewhere, beside):
+        expect(each.locator("#count-approvals")).to_have_text("1")
+    expect(page.locator("#run-badge")).to_have_text(say("web.outcome.waiting_approval"))
+    page.locator("#cards [data-decide=approved]").click()
+    for each in (page, elsewhere, beside):
+        expect(each.locator("#count-approvals")).to_be_hidden()
+    for _ in ("live", "loaded"):
+        expect(page.locator("#run-badge")).to_have_text(say("rail.run.finished"))
+        expect(page.locator("#status")).to_have_text(say("web.status.idle"))
+        expect(page.locator(".caption .badge")).to_have_count(0)
+        page.reload()
+
+
+def test_a_conversation_that_is_gone_says_so_at_once_and_shows_the_ways_out(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    conversation = visitor.conversation("Gone")
+    page = opened(context, server, conversation)
+    told = watched(page)
+    page.fill("#message", "half a thought")
+    visitor.ask("DELETE", f"/api/v1/conversations/{conversation}")
+    expect(page.locator("#gone")).to_contain_text(say("web.gone"))
+    expect(page.locator("#gone a")).to_have_attribute("href", "/")
+    expect(page.locator("#message")).to_have_value("half a thought")
+    expect(page.locator("#send")).to_be_disabled()
+    page.locator("[data-bring-back]").click()
+    expect(page.locator("#gone")).to_have_count(0)
+    expect(page.locator("#message")).to_have_value("half a thought")
+    assert told == []
+
+
+def test_a_page_whose_reader_was_signed_out_elsewhere_leads_to_the_sign_in(browser: Browser, server: Serving) -> None:
+    with Visitor(server.url) as somebody:
+        somebody.sign_in()
+        conversation = somebody.conversation("Out")
+        context = browser.new_context(locale="fr-FR")
+        context.add_cookies([{"name": n, "value": v, "url": server.url} for n, v in somebody.client.cookies.items()])
+        page = opened(context, server, conversation)
+        expect(page.locator("#title")).to_have_text("Out")
+        somebody.ask("DELETE", "/api/v1/session")
+        expect(page.locator("#refusal a")).to_have_attribute("href", f"/signin?next=%2Fconversations%2F{conversation}")
+        context.close()
+
+
+def test_nothing_that_was_typed_is_lost_to_a_refusal_or_to_what_is_on_its_way(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    page = opened(context, server, visitor.conversation("Typed"))
+    refused = {"status": 400, "json": {"code": "title_too_long", "message": "Trop long"}}
+    page.route("**/api/v1/conversations/*", lambda route: route.fulfill(**refused))  # type: ignore[arg-type]
+    page.locator("#title").click()
+    page.fill(".title-input", "What I typed")
+    page.keyboard.press("Enter")
+    expect(page.locator("#refusal")).to_contain_text("Trop long")
+    expect(page.locator(".title-input")).to_have_value("What I typed")
+    page.keyboard.press("Escape")
+    expect(page.locator("#title")).to_have_text("Typed")
+    expect(page.locator("#title")).to_be_focused()
+
+    def slow(route: Route) -> None:
+        page.fill("#note", "the next one")
+        route.continue_()
+
+    page.route("**/notes", slow)
+    page.fill("#note", "the first one")
+    page.locator("#note-form button").click()
+    expect(page.locator("#entries")).to_contain_text("the first one")
+    expect(page.locator("#note")).to_have_value("the next one")
+
+
+def test_a_day_is_read_in_the_words_of_the_page_and_changed_in_the_browsers_field(
+    context: BrowserContext, server: Serving, visitor: Visitor
+) -> None:
+    conversation = visitor.conversation("Due")
+    visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"dueOn": "2031-12-04"})
+    page = opened(context, server, conversation)
+    shown, field = page.locator("#f-dueOn b"), page.locator("#f-dueOn input")
+    expect(shown).to_have_text("4\u00a0déc.\u00a02031")
+    expect(field).to_have_css("color", "rgba(0, 0, 0, 0)")
+    field.focus()
+    expect(shown).to_be_hidden()
+    field.fill("2031-12-05")
+    expect(page.locator("#entries .entry p").first).to_contain_text("5\u00a0déc.\u00a02031")
+    page.locator("#message").focus()
+    expect(shown).to_be_visible()
+    expect(shown).to_contain_text("5")
