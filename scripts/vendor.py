@@ -21,19 +21,42 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "maia" / "web" / "stat
 
 @dataclass(frozen=True)
 class Package:
-    """One package of npm in exactly one version, and the files of it that go into one file of ours."""
+    """One package of npm in exactly one version, and the files of it that go into one file of ours.
+
+    `changes` are (what stands there, what stands there then, how often): no other number of times is right.
+    """
 
     name: str
     version: str
     licence: str
     files: tuple[str, ...]
     target: str
+    changes: tuple[tuple[bytes, bytes, int], ...] = ()
 
+    @property
+    def licence_file(self) -> str:
+        """Where its licence goes."""
+        return f"{self.name.removeprefix('@').replace('/', '-')}.txt"
+
+
+# Our content policy lets no script write styles into elements or attributes. What xterm.js writes into three elements
+# goes to an element of ours that makes a style sheet of it (static/opencode.js), and a colour is set as a property.
+_STYLES = (
+    (b'createElement("style")', b'createElement("adopted-style")', 3),
+    (
+        b't.setAttribute("style",`${t.getAttribute("style")||""}${e};`)',
+        b"t.style.cssText+=`${e};`",
+        1,
+    ),
+)
 
 # htmx and its extension are one file: as two deferred scripts the stream opened on two of three loads only.
 PACKAGES = (
     Package("htmx.org", "4.0.1", "0BSD", ("dist/htmx.min.js", "dist/ext/hx-sse.min.js"), "htmx-bundle.js"),
     Package("sortablejs", "1.15.7", "MIT", ("Sortable.min.js",), "sortable.js"),
+    Package("@xterm/xterm", "6.0.0", "MIT", ("lib/xterm.mjs",), "xterm.js", _STYLES),
+    Package("@xterm/xterm", "6.0.0", "MIT", ("css/xterm.css",), "xterm.css"),
+    Package("@xterm/addon-fit", "0.11.0", "MIT", ("lib/addon-fit.mjs",), "xterm-fit.js"),
 )
 
 
@@ -44,14 +67,14 @@ def main() -> None:
 
 
 def bring(package: Package) -> dict[str, object]:
-    """Write one package's file and licence; what the lock says of it. Raises `ValueError` for a changed archive."""
+    """Write one package's file and licence; what the lock says of it. Raises `ValueError` for another archive."""
     archive = fetched(package)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         parts = [member(tar, name) for name in package.files]
         licence = member(tar, "LICENSE")
-    body = b"\n;\n".join(without_map(part) for part in parts)
+    body = changed(b"\n;\n".join(without_map(part) for part in parts), package)
     (TARGET / package.target).write_bytes(body)
-    (TARGET / "LICENSES" / f"{package.name}.txt").write_bytes(licence)
+    (TARGET / "LICENSES" / package.licence_file).write_bytes(licence)
     return {
         "name": package.name,
         "version": package.version,
@@ -80,6 +103,15 @@ def member(tar: tarfile.TarFile, name: str) -> bytes:
     if found is None:
         raise ValueError(f"no {name} in the archive")
     return found.read()
+
+
+def changed(body: bytes, package: Package) -> bytes:
+    """With the package's changes. Raises `ValueError` where it is not what they were made for."""
+    for before, after, times in package.changes:
+        if body.count(before) != times:
+            raise ValueError(f"{package.name}@{package.version}: {body.count(before)} times {before.decode()}")
+        body = body.replace(before, after)
+    return body
 
 
 def without_map(script: bytes) -> bytes:

@@ -101,6 +101,10 @@ def test_agents_of_a_folder_come_with_its_trust_and_replace_nobody(home: Path, t
     assert [each.name for each in agents(None)] == ["iris"]
 
 
+def test_a_folder_that_has_gone_brings_nobody_and_harms_nothing(home: Path, tmp_path: Path) -> None:
+    assert [*known(home)(str(tmp_path / "gone"))] == [*known(home)(None)]
+
+
 def test_a_role_brings_its_rules_and_tools_and_nobody_elses_memory(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

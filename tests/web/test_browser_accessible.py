@@ -105,7 +105,7 @@ def test_every_page_is_accessible(context: BrowserContext, server: Serving, conv
         seen.append(path)
         page.locator("main details").evaluate_all("all => all.forEach(each => each.open = true)")
         small: list[str] = page.evaluate(SMALL)
-        if found := [*_violations(page), *small]:
+        if found := [*violations(page), *small]:
             wrong[path] = found
     assert len(seen) >= 6
     assert wrong == {}
@@ -115,28 +115,28 @@ def test_what_opens_is_accessible_too(context: BrowserContext, server: Serving, 
     page = context.new_page()
     page.goto(f"{server.url}/conversations/{conversation}")
     page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
-    assert _violations(page) == []
+    assert violations(page) == []
     page.reload()
     page.evaluate("if (getComputedStyle(document.getElementById('rail')).display === 'none') rail.showPopover()")
     page.locator("#tab-folders").click()
     expect(page.locator("#p-folders [data-path]")).to_have_count(1)
-    assert _violations(page) == []
+    assert violations(page) == []
     page.evaluate("help.showPopover()")
-    assert _violations(page) == []
+    assert violations(page) == []
 
 
 def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: BrowserContext, server: Serving) -> None:
     page = context.new_page()
     page.goto(f"{server.url}/board?view=list")
-    assert _violations(page) == []
+    assert violations(page) == []
     page.keyboard.press("Control+k")
     expect(page.locator("#found [role=option]").first).to_be_visible()
-    assert _violations(page) == []
+    assert violations(page) == []
     for address, opens in (("/board", "[data-record]"), ("/projects", "[data-plan^=stages]")):
         page.goto(server.url + address)
         page.locator(f"main {opens}").first.click()
         expect(page.locator("dialog[open]")).to_be_visible()
-        assert _violations(page) == []
+        assert violations(page) == []
 
 
 @pytest.mark.usefixtures("begun")
@@ -145,11 +145,11 @@ def test_the_way_in_is_accessible(browser: Browser, server: Serving) -> None:
         context = browser.new_context(locale=locale, color_scheme=scheme, viewport=size)  # type: ignore[arg-type]
         page = context.new_page()
         page.goto(f"{server.url}/signin")
-        assert [*_violations(page), *page.evaluate(SMALL)] == [], locale
+        assert [*violations(page), *page.evaluate(SMALL)] == [], locale
         context.close()
 
 
-def _violations(page: Page) -> list[str]:
+def violations(page: Page) -> list[str]:
     """What axe-core finds, each with the first element concerned."""
     page.evaluate(AXE.read_text("utf-8"))
     found: list[Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(all => all.violations)")

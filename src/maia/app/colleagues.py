@@ -17,6 +17,7 @@ from maia.app.ground import Ground
 from maia.app.nicknames import real_model
 from maia.app.supply import PROGRAM_MARK
 from maia.core.agent import OWN_RUNNER, AgentDefinition, RealModel
+from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.namedpath import named_path
 from maia.core.ports import Say
@@ -48,7 +49,11 @@ class KnownAgents:
         if folder is None:
             return own
         names = {each.name for each in own}
-        return [*own, *(each for each in self._read(folder) if each.name not in names)]
+        try:
+            brought = self._read(folder)
+        except UsageProblem:  # the folder has gone, as its tab tells
+            brought = ()
+        return [*own, *(each for each in brought if each.name not in names)]
 
     def _of_home(self) -> tuple[Colleague, ...]:
         seen = _files_of(self.home / ".maia" / "agents")

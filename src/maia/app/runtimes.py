@@ -35,12 +35,16 @@ State: TypeAlias = Literal["warn", "ok", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Yard:
-    """Where programs run: the folders of this start, what commands may touch, and the environment with kept keys."""
+    """Where programs run: the folders of this start, what commands may touch, and the environment with kept keys.
+
+    `hidden` are places that they may not see, beside those that no program sees.
+    """
 
     folders: Folders
     add_dirs: tuple[Path, ...]
     sandbox: Sandbox
     env: Mapping[str, str]
+    hidden: tuple[Path, ...] = ()
 
     def home(self, program: Program) -> Path:
         """The program's own home; people sign in there, too (docs/runtimes.md)."""
@@ -58,8 +62,9 @@ class Yard:
         readable = named_places(self.sandbox.readable, self.folders.launch)
         # As a temporary folder, not as a work folder, in which `.claude` and the like could not be written.
         own = (*temporary_folders(), home)
+        launch, hidden = self.folders.launch, self.hidden
         return find_wall(
-            mode, Places(self.folders.launch, self.folders.home, self.add_dirs, writable, readable, temporary=own)
+            mode, Places(launch, self.folders.home, self.add_dirs, writable, readable, hidden=hidden, temporary=own)
         )
 
 

@@ -41,8 +41,6 @@ GREEN = ("Bash(git status)", "Bash(git diff)")
 _LAST_SECONDS = 3
 _COLLECT = (10_000, 20, 50)
 """How seldom cycles are looked for: the usual numbers look a dozen times for each answer, and find nothing."""
-_SLOWEST_LINE = 5_000.0
-"""Bytes a second."""
 
 
 def serve(options: Options, say: Catalogue) -> int:
@@ -85,6 +83,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     from maia.app.keyground import KeyGround
     from maia.app.masking import masker_of
     from maia.app.nicknames import own_model
+    from maia.app.opencode import OpenCode
     from maia.app.paying import Purses
     from maia.app.rooms import Benches, Rooms
     from maia.app.runtimes import Yard
@@ -132,6 +131,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
         masker_of,
         colleagues=agents,
         trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
+        program=OpenCode(yard, rooms.location.data / "terminals", rooms.look),
     )
 
 
@@ -163,14 +163,10 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
     from uvicorn import Config, Server
 
     from maia.app.entrance import oidc_of, public_address
-    from maia.orchestrator.patience import Impatient
+    from maia.app.lines import FromSlowLines
+    from maia.web.api.line import LARGEST_MESSAGE
     from maia.web.app import make_app
     from maia.web.entry.desk import Desk
-
-    class FromSlowLines(Impatient):
-        """Uploads take their time; who only dawdles is sent away."""
-
-        slowest = _SLOWEST_LINE
 
     class Quiet(Server):
         """Signals are ours: they let the streams go, too."""
@@ -190,7 +186,9 @@ def _server(workspace: Workspace, say: Catalogue, listening: socket.socket, inst
         access_log=False,
         lifespan="off",
         http=FromSlowLines,
-        ws="none",
+        ws="none",  # until the first one is opened: `FromSlowLines`
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
         loop="asyncio",
         server_header=False,
         date_header=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -23,6 +23,7 @@ class Impatient(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _since: float = 0.0
+    _is_line: bool = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -39,6 +40,11 @@ class Impatient(H11Protocol):
         super().on_response_complete()
         self._look()
 
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """From here on the connection is another protocol's, which has a patience of its own."""
+        self._is_line = True
+        super().handle_websocket_upgrade(event)
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._disarm()
@@ -46,7 +52,7 @@ class Impatient(H11Protocol):
     def _look(self) -> None:
         """Wait for the rest of a request, or no more."""
         is_answering = not self._is_idle and not self.cycle.more_body
-        if is_answering or self.transport.is_closing():
+        if self._is_line or is_answering or self.transport.is_closing():
             self._disarm()
         elif self._deadline is None:
             self._since = self.loop.time()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,11 @@ _PASSED: Final = frozenset(
 """What a program needs to run and to reach its server, and nothing that another program could be reached with."""
 
 _QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "PAGER": "cat"}
+
+
+_ON_A_TERMINAL: Final = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+_NO_LETTERS: Final = ("", "C", "POSIX")
+"""Locales in which a program shows no letter beyond ASCII."""
 
 
 def start_of(
@@ -70,3 +76,15 @@ def start_of(
         },
         secrets={name: Secret(value) for name, value in keys.items()},
     )
+
+
+def screen_start(program: Program, path: Path, *, folder: Path, home: Path, env: Mapping[str, str]) -> ProgramStart:
+    """How the program is started on a terminal, where a person signs in by themselves: it gets no key that maia has.
+
+    Makes its home as `start_of` does, and raises as it does.
+    """
+    ours = {*program.key_vars, *program.pass_vars}
+    start = start_of(program, path, (), folder=folder, home=home, env={n: v for n, v in env.items() if n not in ours})
+    kept = {name: value for name, value in start.env.items() if name not in _QUIET}
+    letters = {"LANG": "C.UTF-8"} if kept.get("LANG", "") in _NO_LETTERS else {}
+    return replace(start, env={**kept, **letters, **_ON_A_TERMINAL})

@@ -17,7 +17,8 @@ from maia.core.secret import Secret
 from maia.core.text import cut_middle
 from maia.sandbox import tree
 from maia.sandbox.confined import Wall
-from maia.sandbox.start import Begun, begin
+from maia.sandbox.kin import Kin
+from maia.sandbox.start import Begun, begin, stands
 from maia.sandbox.threshold import STARTS
 from maia.sandbox.wall import WallFound, last_words
 
@@ -29,8 +30,6 @@ _READ: Final = 1 << 16
 _INPUT_GRACE: Final = 0.5
 """Seconds in which a program may end by itself after its input ended."""
 _TERM_GRACE: Final = 2.0
-_POLL: Final = 0.02
-_SHORT_POLL: Final = 0.005
 _SHORTEST_SECRET: Final = 8
 
 
@@ -72,16 +71,11 @@ def _begin(wall: Wall, start: ProgramStart, env: Mapping[str, str]) -> Begun:
 
 
 async def _stands(begun: Begun) -> bool:
-    """Wait until the wall stands; False when it could not be put up: then the program has not been started."""
     try:
-        while begun.popen.poll() is None:
-            if begun.is_behind_wall:
-                return True
-            await asyncio.sleep(_SHORT_POLL)
+        return await stands(begun)
     except asyncio.CancelledError:
         _given_up(begun)
         raise
-    return begun.is_behind_wall
 
 
 def _given_up(begun: Begun) -> str:
@@ -98,8 +92,7 @@ class PipedProgram:
     def __init__(self, begun: Begun, mark: str, secrets: Mapping[str, Secret]) -> None:
         self._begun = begun
         self._popen = begun.popen
-        self._mark = mark
-        self._since = tree.start_of(self._popen.pid)
+        self._kin = Kin(begun, mark)
         self._masks = [
             (value.reveal().encode(), f"[{name}]".encode())
             for name, value in secrets.items()
@@ -168,26 +161,18 @@ class PipedProgram:
         ended_itself = False
         try:
             if how == "gently":
-                ended_itself = await self._ends(_INPUT_GRACE)
-                if not ended_itself or self._tree():
-                    self._signal(signal.SIGTERM)
-                    await self._ends(_TERM_GRACE, whole=True)
-            self._signal(signal.SIGKILL)
+                ended_itself = await self._kin.ends(_INPUT_GRACE)
+                if not ended_itself or self._kin.living():
+                    self._kin.signal(signal.SIGTERM)
+                    await self._kin.ends(_TERM_GRACE, whole=True)
+            self._kin.signal(signal.SIGKILL)
             if self._listening is not None:  # its last words say why it ended
                 await asyncio.wait({self._listening}, timeout=_INPUT_GRACE)
         finally:
-            self._signal(signal.SIGKILL)
+            self._kin.signal(signal.SIGKILL)
             self._close()
         code = self._popen.returncode
         return code if ended_itself else None
-
-    async def _ends(self, seconds: float, *, whole: bool = False) -> bool:
-        until = asyncio.get_running_loop().time() + seconds
-        while self._popen.poll() is None or (whole and self._tree()):
-            if asyncio.get_running_loop().time() > until:
-                return False
-            await asyncio.sleep(_POLL)
-        return True
 
     def _close(self) -> None:
         for transport in self._transports:
@@ -197,17 +182,6 @@ class PipedProgram:
         with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel: even SIGKILL waits
             self._popen.wait(_INPUT_GRACE)
         self._begun.close()
-
-    def _tree(self) -> list[tree.Process]:
-        return tree.started_by(self._popen.pid, self._since, self._mark)
-
-    def _signal(self, what: signal.Signals) -> None:
-        """The wall's own process is spared a SIGTERM, so that what runs behind it can end well."""
-        found = self._tree()
-        spared = self._popen.pid if self._begun.contained and what != signal.SIGKILL else 0
-        if not spared and self._popen.returncode is None:
-            tree.send_group(self._popen.pid, what)
-        tree.signal_all([process for process in found if process.pid != spared], what)
 
 
 def _given(pipe: object) -> object:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from maia.sandbox.confined import Confined
 from maia.sandbox.leash import Leash
 from maia.sandbox.threshold import Threshold
+
+_SHORT_POLL: Final = 0.005
 
 Handle = int | None
 """An open file's number, or what `subprocess` takes in its place."""
@@ -46,8 +49,11 @@ def begin(
     stdout: Handle,
     stderr: Handle,
     handles: tuple[int, ...] = (),
+    through: Sequence[str] = (),
 ) -> Begun:
     """Start it without a terminal to ask on; it gets the open files `handles`. Raises OSError and ValueError.
+
+    `through` are words in front of everything, of a program that does something outside the wall and executes the rest.
 
     It ends with maia, however that ends. Where nothing must be put on a thread first, the calling one starts it, which
     has to live as long as the process may: bubblewrap dies with its parent, and to the kernel that is the thread, not
@@ -57,7 +63,7 @@ def begin(
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            (*confined.argv[:1], *tie.options, *confined.argv[1:]),
+            (*through, *confined.argv[:1], *tie.options, *confined.argv[1:]),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -74,6 +80,15 @@ def begin(
         raise
     tie.fasten(popen.pid)
     return Begun(popen, tie)
+
+
+async def stands(begun: Begun) -> bool:
+    """Wait until the wall stands; False when it could not be put up: then what should run has not been started."""
+    while begun.popen.poll() is None:
+        if begun.is_behind_wall:
+            return True
+        await asyncio.sleep(_SHORT_POLL)
+    return begun.is_behind_wall
 
 
 def _in_thread(prepare: Callable[[], None], start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:

@@ -23,6 +23,7 @@ from maia.web.api import (
     memories,
     models,
     observability,
+    opencode,
     planning,
     preferences,
     privacy,
@@ -86,6 +87,7 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (_open, pages.open_router, people.open_router, oidc.open_router):
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
+    app.include_router(opencode.lines, prefix=API)  # behind `signed_in_line`
     private = [Depends(signed_in)]
     for router in (session.router, account.router):
         app.include_router(router, prefix=API, dependencies=private)
@@ -94,6 +96,7 @@ def make_app(desk: Desk) -> ASGIApp:
         approvals.router,
         attachments.router,
         observability.router,
+        opencode.router,
         memories.router,
         preferences.router,
         agents.router,

@@ -25,6 +25,7 @@ from maia.web.entry.strangers import LONGEST_PLACE, NO_STORE, inside, signin_pag
 from maia.web.layout.frame import page_of, reader_of
 from maia.web.layout.stream import LARGEST, merged, streamed
 from maia.workspace.approvals import may_decide
+from maia.workspace.people.rights import may
 from maia.workspace.record.planning import FIRST_STAGES
 from maia.workspace.records import ConversationRow
 
@@ -53,6 +54,7 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         cursor=cursor,
         news=news,
         may_decide=may_decide(person.user),
+        may_open_terminal=may(person.user, "opencode"),
         bar=bar,
         tabs=TABS,
         history=await history_of(desk, person, row, None),

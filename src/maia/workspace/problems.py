@@ -32,6 +32,7 @@ __all__ = [
     "PrivacyBlocked",
     "StorageError",
     "Taken",
+    "TerminalRefused",
     "TooManyTries",
     "TrialFailed",
     "Unfit",
@@ -119,6 +120,10 @@ class DiscoveryFailed(Coded):
 
 class TrialFailed(Coded):
     """A call that a person asked for did not end well."""
+
+
+class TerminalRefused(Coded):
+    """No terminal can be opened: none is offered here, there is no folder for it, or too many are open."""
 
 
 class PrivacyBlocked(MaiaError):

@@ -53,6 +53,7 @@ from maia.workspace.remembering.briefing import Briefer
 from maia.workspace.remembering.memories import Memories
 from maia.workspace.sessions import TerminalSessions, Trusts, everybody
 from maia.workspace.staff import Staff
+from maia.workspace.terminals import Program, Terminals
 from maia.workspace.titles import checked_title
 from maia.workspace.turns import Begun, Turns
 
@@ -88,10 +89,12 @@ class Workspace:
         *,
         colleagues: Colleagues = nobody,
         trusts: Trusts = everybody,
+        program: Program | None = None,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
         `look` says what is protected on this machine at that moment, `trusts` whether what a folder brings is.
+        `program` is what runs in terminals.
         """
         self._database = Database(url)
         self._feeds = Feeds()
@@ -121,6 +124,7 @@ class Workspace:
         )
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
+        self.terminals = Terminals(self._database, self.accounts, self.work_folders, program)
         self.entering = Entering(self._database, self.accounts)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
@@ -147,7 +151,8 @@ class Workspace:
         return name
 
     def let_go(self) -> None:
-        """Streams end, so that the door can close."""
+        """Streams and terminals end, so that the door can close."""
+        self.terminals.close()
         self._feeds.close()
         self._news.close()
 

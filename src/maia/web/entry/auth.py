@@ -6,7 +6,7 @@ import hmac
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, WebSocket, WebSocketException
 from starlette.requests import Request
 
 from maia.i18n.catalogue import Catalogue, Lang
@@ -56,6 +56,17 @@ async def signed_in(request: Request) -> Person:
         raise WrongToken
     lang = language_of(request, user.lang, desk.lang)
     return Person(user, token, lang, desk.words[lang], request.cookies.get("maia-zone", "")[:60])
+
+
+async def signed_in_line(line: WebSocket) -> Person:
+    """Who opens a line, before it is. It is refused where nobody is signed in; our pages alone come so far (guard)."""
+    desk = desk_of(line)
+    token = line.cookies.get(desk.cookie, "")
+    user = await desk.workspace.accounts.who(token) if token else None
+    if user is None:
+        raise WebSocketException(1008)
+    lang = language_of(line, user.lang, desk.lang)
+    return Person(user, token, lang, desk.words[lang], line.cookies.get("maia-zone", "")[:60])
 
 
 async def may_write(request: Request, person: Annotated[Person, Depends(signed_in)]) -> None:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from maia.core.errors import MaiaError
+from maia.core.errors import MaiaError, NotConfigured
 from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.drawing.troubles import settings_for
@@ -41,6 +41,7 @@ from maia.workspace.problems import (
     PrivacyBlocked,
     StorageError,
     Taken,
+    TerminalRefused,
     TooManyTries,
     TrialFailed,
     Unfit,
@@ -73,6 +74,8 @@ _STATUS: Mapping[type[MaiaError], int] = {
     WrongSignIn: 401,
     EnteringFailed: 403,
     TooManyTries: 429,
+    TerminalRefused: 409,
+    NotConfigured: 409,
 }
 _CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _log = logging.getLogger("maia.web")
@@ -145,8 +148,10 @@ def _told(
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, MaiaError)
     headers = {"retry-after": str(error.seconds)} if isinstance(error, TooManyTries) else None
-    words = _words(request, error.key, **error.values)
-    return _told(request, status_of(error), code_of(error), words, _more(request, error), headers)
+    words, more = _words(request, error.key, **error.values), _more(request, error)
+    if isinstance(error, NotConfigured) and stranger(request).say.has(fix := f"{error.key}.fix"):
+        more = {**more, "remedy": _words(request, fix, **error.values)}
+    return _told(request, status_of(error), code_of(error), words, more, headers)
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:

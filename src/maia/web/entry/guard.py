@@ -45,13 +45,13 @@ class Guard:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if scope["type"] == "websocket":
+            await self._line(scope, receive, send, headers)
+            return
         if not self._hosts.knows(headers.get("host", "")):
             await _refuse(send, 421, "host_unknown")
         elif is_foreign(scope["method"], headers):
@@ -66,6 +66,14 @@ class Guard:
             await _refuse(send, 413, "too_large")
         else:
             await self._pass(scope, receive, send, largest)
+
+    async def _line(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
+        """A line is opened by our own pages only: a browser says who asks, and no site may be let in by silence."""
+        is_ours = "origin" in headers and not is_foreign("GET", headers) and self._hosts.knows(headers.get("host", ""))
+        if is_ours and "\x00" not in scope["path"]:
+            await self._app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, largest: int) -> None:
         read = 0

@@ -44,6 +44,10 @@ rail.addEventListener("toggle", (event) => {
   if (event.target === rail && event.newState === "open") tabs.find((tab) => tab.tabIndex === 0).focus();
 });
 
+// OpenCode's terminal is loaded when it is opened, by those who have its icon.
+const terminal = document.getElementById("opencode-open");
+terminal?.addEventListener("click", async () => (await import(terminal.dataset.script)).toggle());
+
 // What changes elsewhere ----------------------------------------------------------------------------------------------
 
 /** What the server said last is shown again where a change did not reach it. */

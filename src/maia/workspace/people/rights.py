@@ -7,7 +7,9 @@ from typing import Final, Literal, TypeAlias
 
 from maia.database.users import ROLES, Role, User
 
-Right: TypeAlias = Literal["chat", "approve", "models", "planning", "privacy_read", "privacy", "users", "audit"]
+Right: TypeAlias = Literal[
+    "chat", "approve", "models", "planning", "privacy_read", "privacy", "users", "audit", "opencode"
+]
 
 _LEADING: Final = frozenset[Role](("owner", "admin"))
 RIGHTS: Final[Mapping[Right, frozenset[Role]]] = {
@@ -19,6 +21,7 @@ RIGHTS: Final[Mapping[Right, frozenset[Role]]] = {
     "privacy": frozenset(("owner",)),
     "users": _LEADING,
     "audit": _LEADING,
+    "opencode": _LEADING,
 }
 """Fixed for each role. Without `chat` somebody reads their own conversations and changes nothing but their account."""
 
