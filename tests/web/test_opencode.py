@@ -15,7 +15,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from maia.web.api.line import Said, said
 from tests.sandbox.running import living
 from tests.web.opencode_double import stand_in
 from tests.web.serving import Serving, Visitor, serving
@@ -208,27 +207,6 @@ def test_size_keys_and_a_long_paste_arrive(owner: Visitor) -> None:
         until(line, "<" + "y" * 60 + ">")
 
 
-SAID = [
-    ("a ping", '{"type":"ping"}', Said("ping")),
-    ("a size", '{"type":"resize","columns":9,"rows":1}', Said("resize", 9, 1)),
-    ("output seen", '{"type":"seen","bytes":7}', Said("seen", bytes=7)),
-    ("nothing", "", None),
-    ("no JSON", "nonsense", None),
-    ("a list", "[]", None),
-    ("an unknown word", '{"type":"kill"}', None),
-    ("a word for a number", '{"type":"resize","columns":"9","rows":1}', None),
-    ("a truth for a number", '{"type":"seen","bytes":true}', None),
-    ("less than nothing", '{"type":"seen","bytes":-1}', None),
-    ("more than was sent", '{"type":"seen","bytes":99999999}', None),
-    ("very deep", "[" * 100_000, None),
-]
-
-
-@pytest.mark.parametrize(("text", "told"), [each[1:] for each in SAID], ids=[each[0] for each in SAID])
-def test_what_a_page_may_say(text: str, told: Said | None) -> None:
-    assert said(text) == told
-
-
 def test_what_none_of_our_pages_says_ends_the_line(owner: Visitor) -> None:
     with opened(owner, owner.conversation()) as line:
         line.send('{"type":"kill"}')
@@ -324,11 +302,13 @@ def test_signing_out_ends_it_and_another_theme_does_not(owner: Visitor) -> None:
 
 def test_a_conversation_that_is_deleted_has_no_terminal_any_more(owner: Visitor) -> None:
     conversation = owner.conversation()
+    own = asked(owner, conversation).json()["folder"]
     with opened(owner, conversation) as line:
         until(line, "double")
         owner.ask("DELETE", f"/api/v1/conversations/{conversation}")
-        line.send(b"touch gone\n")
+        line.send(f"touch {own}/made\n".encode())
         assert over(line)["why"] == "right"
+    assert not Path(own, "made").exists()
 
 
 def test_a_program_that_is_missing_or_cannot_run_is_told_with_its_remedy(

@@ -50,6 +50,7 @@ class OpenCode:
     def _start(self, yard: Yard, person: str) -> ProgramStart:
         path = installed(_PROGRAM, yard.env)
         try:
+            self._homes.mkdir(mode=0o700, parents=True, exist_ok=True)
             return screen_start(
                 _PROGRAM, path, folder=yard.folders.launch, home=self._homes / person / _PROGRAM.name, env=yard.env
             )

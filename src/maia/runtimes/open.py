@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import assert_never
 
 from maia.core.runtime import ProgramStart, Runtime, StartProgram
-from maia.runtimes.bridged import BridgedRuntime
 from maia.runtimes.environment import start_of
 from maia.runtimes.launching import Launch
 from maia.runtimes.patience import Patience
@@ -24,18 +23,14 @@ def open_runtime(
     env: Mapping[str, str],
     version: str,
     patience: Patience | None = None,
-) -> BridgedRuntime:
+) -> Runtime:
     """The driver of a program that is at `path`. Starts nothing before the first turn."""
 
     def start(arguments: tuple[str, ...]) -> ProgramStart:
         return start_of(program, path, (*speaking(program, env), *arguments), folder=folder, home=home, env=env)
 
     launch = Launch(program, start, start_program, patience or Patience())
-    return BridgedRuntime(_driver(launch, version), launch)
-
-
-def _driver(launch: Launch, version: str) -> Runtime:
-    match launch.program.speaks:
+    match program.speaks:
         case "acp":
             from maia.runtimes.acp import AcpRuntime
 
@@ -49,4 +44,4 @@ def _driver(launch: Launch, version: str) -> Runtime:
 
             return CodexRuntime(launch)
         case _:
-            assert_never(launch.program.speaks)
+            assert_never(program.speaks)

@@ -111,8 +111,7 @@ class Terminals:
         if not room.roots:
             raise TerminalRefused("opencode_no_folder", "opencode.no_folder")
         key = (user.id, row.id)
-        if key not in self._open and len(self._open) >= MOST:
-            raise TerminalRefused("opencode_too_many", "opencode.too_many", n=MOST)
+        self._check_room(key)
         now = time.monotonic()
         self._tickets = {name: each for name, each in self._tickets.items() if each.until > now}
         made = Ticket(secrets.token_urlsafe(16), user, token, row, room, left_out, key in self._open, now + PATIENCE)
@@ -162,10 +161,15 @@ class Terminals:
                 await earlier.gone.wait()
             if self._is_closed or self._program is None:
                 raise TerminalRefused("opencode_stopping", "opencode.over.stopping")
+            self._check_room(key)
             user, row = key
             await self._database.write(lambda c: note_act(c, OPENED, by=user, conversation=row, details={}))
             terminal = self._open[key] = Terminal(await self._program.open(ticket.room, user, size))
         return terminal
+
+    def _check_room(self, key: tuple[str, str]) -> None:
+        if key not in self._open and len(self._open) >= MOST:
+            raise TerminalRefused("opencode_too_many", "opencode.too_many", n=MOST)
 
     def close(self) -> None:
         """The server stops: all of them end, and none is opened any more."""

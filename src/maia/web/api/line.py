@@ -164,7 +164,7 @@ async def carry(desk: Desk, person: Person, socket: WebSocket, ticket: Ticket, s
         await _told(socket, {"type": "over", "why": "failed", "message": remedied(error, person.say)}, NORMAL)
         return
     if why == "ended" and code:
-        words = person.say("opencode.over.code", code=code)
+        words = person.say("opencode.over.code", code=code if code > 0 else 128 - code)  # as shells tell a signal
     else:
         words = "" if why == "gone" else person.say(f"opencode.over.{why}")
     await _told(socket, {"type": "over", "why": why, "message": words}, POLICY if why == "right" else NORMAL)

@@ -193,7 +193,8 @@ function session({ Terminal, FitAddon }, line, again) {
   });
   terminal.onBinary((text) => type(Uint8Array.from(text, (each) => each.charCodeAt(0))));
   terminal.onResize(({ cols, rows }) => tell({ type: "resize", columns: cols, rows }));
-  const resizing = new ResizeObserver(() => requestAnimationFrame(() => screen.clientHeight && terminal.element && fit.fit()));
+  let isEnded = false;
+  const resizing = new ResizeObserver(() => requestAnimationFrame(() => screen.clientHeight && !isEnded && fit.fit()));
   resizing.observe(screen);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const repaint = () => (terminal.options.theme = theme());
@@ -244,7 +245,7 @@ function session({ Terminal, FitAddon }, line, again) {
   return {
     focus: () => terminal.focus(),
     end() {
-      isOver = true;
+      isOver = isEnded = true;
       clearInterval(alive);
       scheme.removeEventListener("change", repaint);
       resizing.disconnect();
