@@ -15,6 +15,7 @@ from maia.core.secret import Secret
 from maia.i18n.catalogue import Catalogue
 from maia.settings import Place, Settings, Value, load_settings
 from maia.settings_file import MAX_BYTES, _lines_of, read_settings_file  # pyright: ignore[reportPrivateUsage]
+from maia.settings_prices import TokenPrice
 from maia.settings_values import KEYS, MemoryWish, PrivacyWish, RunLimits, Sandbox, Security
 
 
@@ -52,7 +53,8 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "endpoints": [], "lang": "fr", "effort": "HIGH", "notify": false,\n'
         b'  "runs": {"atOnce": 3}, "privacy": "Block",\n  "memory": {"on": true},\n'
         b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}},\n'
-        b'  "security": {"foreignMemoryPaths": ["~/notes"]}\n}',
+        b'  "security": {"foreignMemoryPaths": ["~/notes"]},\n'
+        b'  "model.pricing": {"litellm/m": {"input": 1, "output": 2.5}}\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
@@ -77,6 +79,7 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "privacy": Value(PrivacyWish("block"), Place(file, 14)),
         "ModelNicknames": Value({"The Oracle": RealModel("a/b"), "Claude": RealModel("opus", "claude-code")}, line16),
         "security": Value(Security(("~/notes",)), Place(file, 17)),
+        "model.pricing": Value({"litellm/m": TokenPrice(1.0, 2.5)}, Place(file, 18)),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}
@@ -237,6 +240,7 @@ def test_a_byte_order_mark_and_an_empty_file_are_no_problem(home: Path, launch: 
         ("sandbox", "yes", "sandbox"),
         ("ModelNicknames", ["a/b"], "nicknames"),
         ("endpoints", "http://x", "endpoints"),
+        ("model.pricing", 3, "pricing"),
         ("notify", 1, "switch"),
     ],
 )
@@ -249,6 +253,30 @@ def test_a_value_of_the_wrong_kind_is_left_out_and_named(
     assert settings.notices == (Notice("warn", f"settings.wrong.{expected}", where),)
     assert key not in settings.values
     assert len(settings.values) == 1, "the rest loads (T1.10)"
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        {"input": 1},
+        {"output": 1},
+        {"input": -1, "output": 1},
+        {"input": True, "output": 1},
+        {"input": "1", "output": 1},
+        {"input": 1, "output": 100_001},
+        {"input": 1, "output": 1, "cached": 1},
+        [],
+        None,
+        3,
+    ],
+)
+def test_a_price_that_cannot_be_is_named_and_the_others_hold(home: Path, launch: Path, rates: Any) -> None:
+    good = {"input": 0, "output": 2, "cacheRead": 0.1, "cacheWrite": 1.25}
+    write(home, {"lang": "fr", "model.pricing": {"a/b": good, "c": rates}})
+    settings = load_settings(launch, home, {})
+    assert settings.pricing == {"a/b": TokenPrice(0.0, 2.0, 0.1, 1.25)}
+    where = {"file": "~/.maia/settings.json", "line": 3, "name": "model.pricing.c"}
+    assert settings.notices == (Notice("warn", "settings.wrong.pricing", where),)
 
 
 @pytest.mark.parametrize(

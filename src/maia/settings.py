@@ -17,6 +17,7 @@ from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.types import Effort, JsonObject, JsonValue
 from maia.settings_file import SettingsFile, close_if_secret, read_settings_file
+from maia.settings_prices import TokenPrice
 from maia.settings_values import (
     DEFAULT_MAX_ITERATIONS,
     KEYS,
@@ -98,6 +99,11 @@ class Settings:
     def nicknames(self) -> Mapping[str, RealModel]:
         """The person's own names for models (C6.03)."""
         return self.get("ModelNicknames") or {}
+
+    @property
+    def pricing(self) -> Mapping[str, TokenPrice]:
+        """The person's own prices, by `provider/model` or by a model alone (R-2.458)."""
+        return self.get("model.pricing") or {}
 
     @property
     def lang(self) -> str | None:

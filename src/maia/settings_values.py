@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 from maia.core.agent import OWN_RUNNER, RealModel
 from maia.core.secret import Secret
 from maia.core.types import Effort, JsonObject, JsonValue
+from maia.settings_prices import TokenPrice, prices_of
 
 SandboxMode: TypeAlias = Literal["off", "auto", "required"]
 """Ordered from free to strict."""
@@ -326,6 +327,16 @@ def _real_model(value: JsonValue) -> RealModel:
     return RealModel(_text(fields["model"]) if "model" in fields else "", _text(fields.get("runner", OWN_RUNNER)))
 
 
+def _pricing(value: JsonValue) -> dict[str, TokenPrice]:
+    """One price that does not fit takes no other with it."""
+    if not isinstance(value, dict):
+        raise Wrong("pricing")
+    prices, wrong = prices_of(cast(JsonObject, value))
+    if wrong:
+        raise Wrong("pricing", wrong, prices)
+    return prices
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A key that may be set.
@@ -354,6 +365,7 @@ KEYS: dict[str, Known] = {
     "MaxContextTokens": Known(_tokens, "tokens", "trusted"),
     "ContextSizes": Known(_sizes, "sizes", "trusted"),
     "ModelNicknames": Known(_nicknames, "nicknames"),
+    "model.pricing": Known(_pricing, "pricing"),
     "permissions": Known(_object, "object", "own"),
     "sandbox": Known(_sandbox, "sandbox", "restrict"),
     "runs": Known(_runs, "runs"),

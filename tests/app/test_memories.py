@@ -1,5 +1,6 @@
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,54 @@ def test_the_model_is_found(folders: Folders, wish: object, env: dict[str, str],
     found = embedder(folders, wish, env)
     assert isinstance(found, EmbeddingsClient)
     assert found.name == name
+
+
+class KeepingEmbedder:
+    """Keeps what it is asked."""
+
+    name = "kept"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.asked += texts
+        return [[1.0] for _ in texts]
+
+    async def aclose(self) -> None: ...
+
+
+AWAY = "https://api.example.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "privacy", "is_masked"),
+    [
+        (AWAY, "mask", True),
+        (AWAY, "block", True),
+        (AWAY, "off", False),
+        (AWAY, {"mode": "mask", "actions": {"email": "off"}}, False),
+        (AWAY, {"mode": "mask", "localHosts": ["api.example.com"]}, False),
+        ("http://127.0.0.1:9/v1", "block", False),
+    ],
+)
+def test_texts_for_a_model_elsewhere_are_masked_where_the_settings_ask_for_it(
+    folders: Folders, url: str, privacy: object, is_masked: bool
+) -> None:
+    from maia.app.masking import wished_embedder
+
+    kept = KeepingEmbedder()
+    wish = settings_with(folders, privacy=privacy).privacy
+    vectors = asyncio.run(wished_embedder(kept, url, wish).embed(["jean@exemple.fr likes tea", "tea"]))
+    assert vectors == [[1.0], [1.0]]
+    assert kept.asked == ["[EMAIL] likes tea" if is_masked else "jean@exemple.fr likes tea", "tea"]
+
+
+def test_the_model_of_the_settings_stands_behind_the_mask(folders: Folders) -> None:
+    from maia.app.masking import MaskedEmbedder
+
+    found = embedder(folders, {"url": AWAY, "model": "m", "key_env": "K"}, {"K": "local-key"}, privacy="mask")
+    assert (type(found), found.name) == (MaskedEmbedder, "api.example.com/m")
 
 
 def test_a_server_of_the_settings_gives_vectors_too(folders: Folders) -> None:

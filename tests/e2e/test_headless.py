@@ -79,6 +79,18 @@ def test_a_cut_call_is_never_executed(place: Place, wire: str, scenario: str) ->
     assert "made-by-a-cut" not in json.dumps(chats[1]["messages"][1:2])
 
 
+def test_a_price_of_the_settings_makes_the_cost_of_a_call(place: Place) -> None:
+    own: dict[str, Any] = {"model.pricing": {"litellm/fake-model": {"input": 1_000, "output": 50_000}}}
+    with fake_llm("text") as fake:
+        use(place, fake, **own)
+        ran = place.run("-p", "hi", "--output-format", "json")
+    tokens = ran.json["usage"]
+    assert ran.json["cost"] == {
+        "usd": pytest.approx((tokens["input"] * 1_000 + tokens["output"] * 50_000) / 1e6),
+        "source": "estimated",
+    }
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_prompt_that_is_too_long_is_named(place: Place, wire: str) -> None:
     with fake_llm("overflow") as fake:

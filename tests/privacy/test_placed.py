@@ -130,6 +130,9 @@ class Desk:
     async def permit(self, call: ProgramCall) -> Permit:
         return Permit(True)
 
+    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+        return ToolResult(f"{name}: {arguments['query']}")
+
 
 def task(folder: Path) -> ProgramTask:
     history = (UserMessage((TextPart(MAIL),)), AssistantMessage((TextPart(f"ok {MAIL}"),)))
@@ -149,6 +152,21 @@ async def test_a_program_gets_its_task_masked_and_its_calls_hold_no_placeholder(
     assert runtime.name == "claude-code"
     await runtime.aclose()
     assert program.closed
+
+
+async def test_what_a_lent_tool_gives_is_masked_for_the_program_and_recorded(tmp_path: Path, say: Say) -> None:
+    class Looking(Program):
+        async def turn(self, task: ProgramTask, desk: Any) -> ProgramEnd:
+            texts = [(await desk.use("memory_search", {"query": query})).text for query in (MAIL, "port 80", MAIL)]
+            assert texts == ["memory_search: [EMAIL]", "memory_search: port 80", "memory_search: [EMAIL]"]
+            return ProgramEnd("finished")
+
+    kept = list[Sent]()
+    runtime = MaskedRuntime(Looking(), Masker(Policy()), Placed(), say, kept.append)
+    assert await runtime.turn(task(tmp_path), Desk()) == ProgramEnd("finished")
+    assert [dict(each.tools) for each in kept] == [{}, {"memory_search": 1}, {"memory_search": 2}]
+    assert kept[-1].counts == {"email": 6}, "with those of the task"
+    assert len({each.sections for each in kept}) == 1
 
 
 async def test_a_program_gets_everything_where_the_policy_is_not_enabled(tmp_path: Path, say: Say) -> None:

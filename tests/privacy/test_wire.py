@@ -218,7 +218,8 @@ async def test_results_of_tools_that_the_caller_names_stay_as_they_are() -> None
     assert far.asked[0].messages[2] == MESSAGES[2]
 
 
-def test_a_text_that_cannot_be_checked_is_withheld_and_the_call_goes_on() -> None:
+@pytest.mark.parametrize("tool", ["Read", "memory_search", "memory_expand"])
+def test_a_text_that_cannot_be_checked_is_withheld_and_the_call_goes_on(tool: str) -> None:
     def broken(text: str) -> Masked:
         if "boom" in text:
             raise RecursionError
@@ -227,13 +228,13 @@ def test_a_text_that_cannot_be_checked_is_withheld_and_the_call_goes_on() -> Non
     request = ModelRequest(
         "m",
         (Section("project", "boom"),),
-        (UserMessage((TextPart("boom"),)), ToolMessage((ToolResultPart("1", "Read", "boom"),))),
+        (UserMessage((TextPart("boom"),)), ToolMessage((ToolResultPart("1", tool, "boom"),))),
     )
     masked = mask_request(request, broken)
     assert masked.request == ModelRequest(
         "m",
         (Section("project", WITHHELD),),
-        (UserMessage((TextPart(WITHHELD),)), ToolMessage((ToolResultPart("1", "Read", WITHHELD, True),))),
+        (UserMessage((TextPart(WITHHELD),)), ToolMessage((ToolResultPart("1", tool, WITHHELD, True),))),
     )
     assert masked.sections == (PartSent("project", "withheld"),)
     assert [part.state for part in masked.parts] == ["withheld", "withheld"]

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from maia.core.events import Event, Notice
-from maia.core.runtime import ProgramStart, Runtime
+from maia.core.runtime import ProgramStart
 from maia.core.secret import Secret
 from maia.core.types import ChosenBy
 from maia.engine.context import Window
 from maia.engine.conversation import Conversation
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
+from maia.runtimes.bridged import BridgedRuntime
 from maia.runtimes.open import open_runtime
 from maia.runtimes.patience import Patience
 from maia.runtimes.programs import Program, Speaks
 from maia.sandbox.confined import Confined
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.wall import WallFound
-from tests.engine.doubles import FakeJudge, FakeWire, conversation
+from tests.engine.doubles import FakeJudge, FakeTool, FakeWire, conversation
 
 AGENT = Path(__file__).with_name("fake_agent.py")
 DIALECTS: tuple[Speaks, ...] = ("acp", "claude-code", "codex-exec")
@@ -44,7 +45,7 @@ class OpenDoor:
 class ProgramOnly:
     """The port of models where the program answers."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: BridgedRuntime) -> None:
         self._runtime = runtime
 
     async def choices(self) -> Sequence[ModelChoice]:
@@ -58,7 +59,7 @@ class ProgramOnly:
         return await self.bind("default", "default")
 
     async def bind(self, name: str, why: ChosenBy) -> Bound:
-        return Bound(name, self._runtime.name, None, why, runtime=self._runtime)
+        return Bound(name, self._runtime.name, None, why, runtime=self._runtime, bridge=self._runtime)
 
     async def close(self) -> None:
         await self._runtime.aclose()
@@ -81,14 +82,15 @@ def scripted(speaks: Speaks, scenario: str, **more: Any) -> Program:
 
 def runtime(
     folder: Path, speaks: Speaks, scenario: str, *, patience: Patience | None = None, wall: Any = None, **more: Any
-) -> Runtime:
-    """The driver over the scripted program."""
+) -> BridgedRuntime:
+    """The driver over the scripted program; a server of lent tools is started as it is."""
     programs = PipedPrograms(wall or (lambda _home: WallFound(OpenDoor())))
 
     async def start(given: ProgramStart) -> Any:
-        argv = given.argv if speaks == "acp" else (given.argv[0], str(AGENT), speaks, scenario, *given.argv[1:])
+        is_program = speaks != "acp" and given.argv[1:2] != ("-I",)
+        argv = given.argv if not is_program else (given.argv[0], str(AGENT), speaks, scenario, *given.argv[1:])
         return await programs.start(
-            ProgramStart(argv, given.folder, given.home, given.env, {"FAKE_API_KEY": Secret(KEY)})
+            ProgramStart(argv, given.folder, given.home, given.env, {**given.secrets, "FAKE_API_KEY": Secret(KEY)})
         )
 
     return open_runtime(
@@ -103,9 +105,11 @@ def runtime(
     )
 
 
-def talk(folder: Path, program: Runtime, judge: FakeJudge | None = None, **more: Any) -> Conversation:
-    """A conversation that the program answers."""
-    return conversation(folder, FakeWire(), judge=judge or FakeJudge(), models=ProgramOnly(program), **more)
+def talk(
+    folder: Path, program: BridgedRuntime, judge: FakeJudge | None = None, *tools: FakeTool, **more: Any
+) -> Conversation:
+    """A conversation that the program answers; it is lent the tools."""
+    return conversation(folder, FakeWire(), *tools, judge=judge or FakeJudge(), models=ProgramOnly(program), **more)
 
 
 async def opened(conversation: Conversation) -> Conversation:

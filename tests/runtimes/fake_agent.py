@@ -6,6 +6,8 @@ cancelled (waits for ever in the turn), stubborn (ignores that it is told to sto
 half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
 key), auth, resumed, old (of the protocol), update (says that there is one), asks_update (and waits for an answer),
 endless (says more and more), edits (two files, asked about).
+With the tools that it is lent (each call in `calls.json`, `[[name, arguments]]`): lent (calls them, one after the
+other), lent_quietly (and tells nothing of it), lent_dead (when their server is gone).
 """
 
 import json
@@ -76,12 +78,70 @@ def before_the_answer(say):
             pass
 
 
+class Lent:
+    """The client of the server of tools that it was told of; how it was started stands in `server.json`."""
+
+    def __init__(self, argv, env):
+        with open("server.json", "w") as file:
+            json.dump([argv, env], file)
+        pipe = subprocess.PIPE
+        self.server = subprocess.Popen(argv, env={**os.environ, **env}, stdin=pipe, stdout=pipe, text=True)
+        greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fake", "version": "1"}}
+        assert self.ask("initialize", greeting)["serverInfo"]["name"] == "maia"
+        self.names = [tool["name"] for tool in self.ask("tools/list", {})["tools"]]
+        if SCENARIO == "lent_dead":
+            self.server.kill()
+            self.server.wait()
+
+    def ask(self, method, params):
+        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}) + "\n")
+        self.server.stdin.flush()
+        return json.loads(self.server.stdout.readline())["result"]
+
+    def call(self, name, arguments):
+        try:
+            result = self.ask("tools/call", {"name": name, "arguments": arguments})
+        except (OSError, ValueError):
+            return False, "the server is gone"
+        return not result["isError"], result["content"][0]["text"]
+
+
+def lent_calls(program, tell):
+    """Each call: told of before, made, told of after (`tell` returns how). What came back is said."""
+    lent = Lent(*program.server)
+    program.say(f"I have {', '.join(lent.names)}. ")
+    with open("calls.json") as file:
+        calls = json.load(file)
+    for number, (name, arguments) in enumerate(calls):
+        over = tell(f"m{number}", name, arguments) if SCENARIO != "lent_quietly" else lambda *_: None
+        succeeded, words = lent.call(name, arguments)
+        over(succeeded, words)
+        program.say(f"<{words}> ")
+    lent.server.kill()
+    lent.server.wait()
+
+
 # The Agent Client Protocol
 
 
 class Acp:
+    server = None
+
     def __init__(self):
         self.number = 0
+
+    def tell_lent(self, call_id, name, arguments):
+        update = {"toolCallId": call_id, "title": f"mcp__maia__{name}", "kind": "other", "rawInput": arguments}
+        self.update(sessionUpdate="tool_call", status="pending", **update)
+        options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+        answer = self.call("session/request_permission", toolCall={"toolCallId": call_id}, options=options)
+        assert answer["result"]["outcome"]["optionId"] == "y", answer
+
+        def over(succeeded, words):
+            status = "completed" if succeeded else "failed"
+            self.update(sessionUpdate="tool_call_update", toolCallId=call_id, status=status, rawOutput=words)
+
+        return over
 
     def reply(self, message, result):
         out({"jsonrpc": "2.0", "id": message["id"], "result": result})
@@ -126,6 +186,8 @@ class Acp:
 
     def prompt(self, words):
         match SCENARIO:
+            case "lent" | "lent_quietly" | "lent_dead":
+                lent_calls(self, self.tell_lent)
             case "tool" | "denied" | "denied_twice":
                 self.say("I try. ")
                 self.tool()
@@ -211,6 +273,9 @@ class Acp:
                     error = {"code": -32000, "message": "Authentication required"}
                     out({"jsonrpc": "2.0", "id": message["id"], "error": error})
                 case "session/new":
+                    for server in message["params"]["mcpServers"]:
+                        env = {each["name"]: each["value"] for each in server["env"]}
+                        self.server = [server["command"], *server["args"]], env
                     self.reply(message, {"sessionId": "s1"})
                 case "session/prompt":
                     self.reply(message, self.prompt(message["params"]["prompt"][0]["text"]))
@@ -220,6 +285,22 @@ class Acp:
 
 
 class Claude:
+    @property
+    def server(self):
+        told = json.loads(sys.argv[sys.argv.index("--mcp-config") + 1])["mcpServers"]["maia"]
+        assert "--strict-mcp-config" in sys.argv
+        return [told["command"], *told["args"]], {name: os.path.expandvars(word) for name, word in told["env"].items()}
+
+    def tell_lent(self, call_id, name, arguments):
+        name = f"mcp__maia__{name}"
+        self.block("assistant", type="tool_use", id=call_id, name=name, input=arguments)
+        self.ask("hook_callback", callback_id="ask", input={})
+        answer = self.ask("can_use_tool", tool_name=name, input=arguments, tool_use_id=call_id)["response"]
+        assert answer == {"behavior": "allow", "updatedInput": arguments}, answer
+        return lambda succeeded, words: self.block(
+            "user", type="tool_result", tool_use_id=call_id, content=words, is_error=not succeeded
+        )
+
     def say(self, text):
         delta = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}
         out({"event": delta, "parent_tool_use_id": None, "type": "stream_event"})
@@ -256,6 +337,8 @@ class Claude:
 
     def turn(self):
         match SCENARIO:
+            case "lent" | "lent_quietly" | "lent_dead":
+                lent_calls(self, self.tell_lent)
             case "tool" | "denied":
                 self.say("I try. ")
                 self.block("assistant", type="tool_use", id="c1", name="Bash", input={"command": COMMAND})
@@ -299,6 +382,20 @@ class Claude:
 
 
 class Codex:
+    @property
+    def server(self):
+        told = {}
+        for word in sys.argv:
+            if word.startswith("mcp_servers.maia."):
+                name, _, value = word.removeprefix("mcp_servers.maia.").partition("=")
+                told[name] = json.loads(value)
+        return [told["command"], *told["args"]], {name: os.environ[name] for name in told["env_vars"]}
+
+    def tell_lent(self, call_id, name, arguments):
+        call = {"id": call_id, "type": "mcp_tool_call", "server": "maia", "tool": name, "arguments": arguments}
+        self.item("started", status="in_progress", **call)
+        return lambda succeeded, _words: self.item("completed", status="completed" if succeeded else "failed", **call)
+
     def item(self, state, **item):
         out({"type": f"item.{state}", "item": {"id": "i1", **item}})
 
@@ -311,6 +408,8 @@ class Codex:
         out({"type": "turn.started"})
         shell = {"type": "command_execution", "command": f"/bin/bash -lc '{COMMAND}'"}
         match SCENARIO:
+            case "lent" | "lent_quietly" | "lent_dead":
+                lent_calls(self, self.tell_lent)
             case "auth":
                 out({"type": "turn.failed", "error": {"message": "unexpected status 401 Unauthorized"}})
                 return

@@ -1,7 +1,7 @@
 """Runs the shared tools' fake server (`fake_server.py SCRIPT PORT LOG`), with a little more.
 
 Tools with a list of commands are called, too. A request with SLOWLY in it is answered after a minute, one with
-REFUSEKEY never: its key is refused.
+REFUSEKEY never: its key is refused. With USEMEMORY in it, the tool `memory_search` is called, by whatever name.
 """
 
 import sys
@@ -18,4 +18,23 @@ MORE = """
 """
 assert READ in source
 source = source.replace(READ, READ + MORE)
+WANT = "    def want(self, text, has_result, tools):\n"
+LENT = """        if 'USEMEMORY' in text and not has_result:
+            for n in (t['name'] for t in tools):
+                if n.endswith('memory_search'): return n, {'query': 'harbour'}
+"""
+TOLD = "for t in q.get('tools') or []]\n        w = self.want(text, res, tools); rid"
+SPREAD = """for t in q.get('tools') or []]
+        spaces = {u['name']: t['name'] for t in q.get('tools') or [] if t['type'] == 'namespace' for u in t['tools']}
+        tools += [{'name': name, 'schema': {}} for name in spaces]
+        w = self.want(text, res, tools); rid"""
+assert source.count(TOLD) == 1
+source = source.replace(TOLD, SPREAD)
+CALLED = "'name': w[0], 'arguments': ''}\n            ev.append({'type': 'response.output_item.added'"
+SPACE = "'arguments': '', **({'namespace': spaces[w[0]]} if w[0] in spaces else {})}"
+SPACED = CALLED.replace("'arguments': ''}", SPACE)
+assert source.count(CALLED) == 1
+source = source.replace(CALLED, SPACED)
+assert WANT in source
+source = source.replace(WANT, WANT + LENT)
 exec(compile(source, script, "exec"), {"__name__": "__main__"})

@@ -92,7 +92,8 @@ def test_a_limit_that_nobody_extends_is_claude_codes_own_too(steps: int | None, 
     class Started:
         program = BY_NAME["claude-code"]
 
-        async def process(self, *arguments: str) -> Any:
+        async def process(self, *arguments: str, server: None) -> Any:
+            assert server is None
             given.append(arguments)
             raise NotConfigured("runtime.absent", program="Claude Code", install="")
 

@@ -21,12 +21,14 @@ GONE_EN = (
 
 
 @contextmanager
-def on_a_server(data: Path, *options: str, **more: Any) -> Generator[tuple[Serving, Visitor, FakeLlm]]:
+def on_a_server(
+    data: Path, *options: str, pricing: Any = None, **more: Any
+) -> Generator[tuple[Serving, Visitor, FakeLlm]]:
     """A workspace whose settings name one server."""
     home = data / "home" / ".maia"
     home.mkdir(parents=True, exist_ok=True)
     with fake_llm("text", models="fake-model,other-model", **more) as model:
-        (home / "settings.json").write_text(json.dumps({"LiteLLM_URL": model.url}))
+        (home / "settings.json").write_text(json.dumps({"LiteLLM_URL": model.url, "model.pricing": pricing or {}}))
         with serving(data, *options, started_with=None) as server, Visitor(server.url) as visitor:
             visitor.become_owner(server.token)
             yield server, visitor, model
@@ -45,6 +47,20 @@ def test_the_servers_of_the_settings_are_providers_under_one_name(data: Path) ->
         assert "fake-model" in [each["id"] for each in mine["models"]]
         assert found["default"]["providerId"] == "litellm"
         assert all(each["id"] != "offline" for each in found["providers"]), "a script is no provider unless asked for"
+
+
+def test_a_price_of_the_settings_is_listed_and_makes_the_cost_of_a_turn(data: Path) -> None:
+    own = {"litellm/fake-model": {"input": 1000, "output": 50000}, "other-model": {"input": 0, "output": 7}}
+    with on_a_server(data, pricing=own) as (_, visitor, _model):
+        prices = {each["id"]: each["price"] for each in provider(visitor)["models"]}
+        assert prices == {"fake-model": own["litellm/fake-model"], "other-model": own["other-model"]}
+        conversation = visitor.conversation()
+        asked = {"content": "Hello", **MODEL}
+        assert visitor.ask("POST", f"/api/v1/conversations/{conversation}/messages", asked).status_code == 202
+        done = next(frame.json for frame in visitor.until_done(conversation) if frame.event == "done")
+        tokens = done["turnMeta"]["tokens"]
+        usd = (tokens["input"] * 1000 + tokens["output"] * 50000) / 1e6
+        assert done["turnMeta"]["cost"] == {"usd": pytest.approx(usd), "source": "estimated"}
 
 
 def test_the_first_message_pins_the_default_and_says_why(data: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from maia.workspace.calls.naming import SYSTEM as NAMING
 from tests.fakes import FakeLlm, fake_llm
 from tests.web.serving import Serving, Visitor, serving
 
@@ -21,13 +25,46 @@ def fake() -> Iterator[FakeLlm]:
         yield server
 
 
+class _OutOfCredit(BaseHTTPRequestHandler):
+    """A server on this machine that keeps what it is asked, and answers that there is no credit left."""
+
+    asked: list[str]
+
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+    def do_POST(self) -> None:
+        self.asked.append(self.rfile.read(int(self.headers["content-length"])).decode())
+        body = b'{"error": {"message": "no credits left", "code": "insufficient_quota"}}'
+        self.send_response(429)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
 @pytest.fixture(scope="module")
-def far(tmp_path_factory: pytest.TempPathFactory, fake: FakeLlm) -> Iterator[Serving]:
+def near() -> Iterator[tuple[str, list[str]]]:
+    """The address of such a server, and what it was asked."""
+    asked = list[str]()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Kept", (_OutOfCredit,), {"asked": asked}))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def far(tmp_path_factory: pytest.TempPathFactory, fake: FakeLlm, near: tuple[str, list[str]]) -> Iterator[Serving]:
     """A server whose model is reached by an address that does not say that it is this machine."""
     data: Path = tmp_path_factory.mktemp("far") / "data"
     settings = data / "home" / ".maia" / "settings.json"
     settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps({"LiteLLM_URL": fake.url.replace("127.0.0.1", "0.0.0.0")}), "utf-8")
+    away = fake.url.replace("127.0.0.1", "0.0.0.0")
+    endpoints = {"near": {"url": near[0], "models": ["small"]}}
+    settings.write_text(json.dumps({"LiteLLM_URL": away, "endpoints": endpoints}), "utf-8")
     with serving(data, "--model", "fake-model") as server:
         with Visitor(server.url) as first:
             first.become_owner(server.token)
@@ -160,6 +197,28 @@ def test_the_page_is_for_those_who_lead_and_only_the_owner_changes_or_tries(owne
                 other.ask("POST", "/api/v1/privacy/scan", {"text": "x"}).status_code,
             ]
             assert answers == ([200, 200, 403, 403] if role == "admin" else [403] * 4)
+
+
+def test_each_attempt_is_masked_for_whom_it_goes_to(owner: Visitor, fake: FakeLlm, near: tuple[str, list[str]]) -> None:
+    _, asked_near = near
+    providers = owner.ask("GET", "/api/v1/model/providers").json()["providers"]
+    away = next(each for each in providers if each["id"] != "near" and each["models"])
+    pairs = {"providerId": "near", "modelId": "small"}
+    pairs |= {"fallbackProviderId": away["id"], "fallbackModelId": away["models"][0]["id"]}
+    assert owner.ask("PUT", "/api/v1/routing/tiers/heartbeat", pairs).status_code == 200
+    made = owner.conversation()
+    owner.say(made, "write to jean@exemple.fr")
+    titles = list[str]()
+    for frame in owner.frames(made):
+        titles += [frame.json["event"]["name"]] if frame.kind == "SessionRenamed" else []
+        if len(titles) == 2:
+            break
+    assert titles == ["write to jean@exemple.fr", "Noted"]
+    assert owner.ask("PUT", "/api/v1/routing/tiers/heartbeat", dict.fromkeys(pairs)).status_code == 200
+    (raw,) = asked_near
+    assert "write to jean@exemple.fr" in raw, "a model on this machine gets everything as it is"
+    named = [body for body in fake.chats() if NAMING[:40] in json.dumps(body, ensure_ascii=False)]
+    assert [body["messages"][-1]["content"] for body in named] == ["write to [EMAIL]"]
 
 
 def test_keys_are_masked_too(owner: Visitor, fake: FakeLlm) -> None:

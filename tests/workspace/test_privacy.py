@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -6,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from maia.core.events import Notice, TurnEnded, UserSaid
-from maia.core.types import Submission, TextPart, UserMessage
+from maia.core.events import Notice, TurnEnded, UserSaid, WireAnswer, WireEvent
+from maia.core.types import AssistantMessage, ModelRequest, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.database import Database
 from maia.database.tables import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination
@@ -129,6 +130,46 @@ def test_agent_programs_are_elsewhere_and_the_history_is_masked_not_refused(data
     asyncio.run(story())
 
 
+class CallingWire(PlayedWire):
+    """Calls a tool first, once it is let go on; then answers."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        super().__init__(pieces)
+        self.asked = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[WireEvent]:
+        if self.asked.is_set():
+            async for event in super().stream(request):
+                yield event
+            return
+        self.requests.append(request)
+        self.asked.set()
+        await self.go_on.wait()
+        yield WireAnswer(
+            AssistantMessage((ToolCallPart("1", "Nothing", {}),), "m", "played"), "tool_calls", "tool_calls"
+        )
+
+
+def test_a_turn_that_runs_goes_on_with_the_policy_that_it_began_with(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        wire = CallingWire(["Yes."])
+        async with workspace_on(database_url, tmp_path, PlayedModels(wire), FAR) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            await workspace.submit(user, row, Submission(f"write to {MAIL}"))
+            await wire.asked.wait()
+            await workspace.privacy.save(user, {"actions": {"email": "off"}})
+            wire.go_on.set()
+            await until(workspace, row, 0, TurnEnded)
+            row = await workspace.conversation(user, row.id)
+            await workspace.submit(user, row, Submission("and now?"))
+            await until(workspace, row, row.last_seq, TurnEnded)
+            sent = [str(request.messages[0]) for request in wire.requests]
+            assert ["[EMAIL]" in each for each in sent] == [True, True, False]
+            assert [MAIL in each for each in sent] == [False, False, True]
+
+    asyncio.run(story())
+
+
 def test_the_policy_is_the_saved_one_else_the_file_else_the_defaults(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire([]))) as (workspace, user):
@@ -149,6 +190,23 @@ def test_the_policy_is_the_saved_one_else_the_file_else_the_defaults(database_ur
             assert found.version == saved.version == "regex@1/policy@2"
             details = {"version": "regex@1/policy@2", "enabled": True}
             assert await acts(workspace) == [("privacy.policy.updated", user.id, details)]
+
+    asyncio.run(story())
+
+
+def test_without_the_audit_no_call_is_noted_and_everything_else_is(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire(["Yes."])), FAR) as (workspace, user):
+            await workspace.privacy.save(user, {"audit": False})
+            row = await workspace.create(user, "", "en")
+            with pytest.raises(PrivacyBlocked):
+                await workspace.submit(user, row, Submission(f"pay {IBAN}"))
+            await workspace.submit(user, row, Submission(f"pay {IBAN} for {MAIL}"), masked=True)
+            await until(workspace, row, 0, TurnEnded)
+            noted = [act for act, _, _ in await acts(workspace)]
+            assert noted == ["privacy.policy.updated", "privacy.inbound_refused", "privacy.inbound_masked"]
+            tally = workspace.privacy.counted(user)
+            assert (tally.refused, tally.sent_masked, tally.by_type) == (1, 1, {"email": 1})
 
     asyncio.run(story())
 

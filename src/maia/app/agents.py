@@ -82,7 +82,7 @@ def act_as(ground: Ground, agent: AgentDefinition, *, is_strict: bool = False, l
         env=env,
         rules=FolderRules(ground.folders, ground.env, ground.options, ground.say, add_dirs, rules),
         add_dirs=add_dirs,
-        memory=_memory(ground, agent, launch) if agent.has_memory and runner == OWN_RUNNER else None,
+        memory=_memory(ground, agent, launch) if agent.has_memory else None,
         acting=acting,
         offered=agent.tools,
         turns=None if ground.options.max_iterations else agent.max_turns,

@@ -171,7 +171,11 @@ def embedder_of(settings: Settings, env: Mapping[str, str]) -> Embedder:
     target = next((endpoint.target for endpoint in found if endpoint.name == provider), None)
     if target is None or target.format != "openai-chat" or not model:
         return NoEmbeddings(f"{provider}/{model}")
-    return EmbeddingsClient(target, model)
+    if settings.privacy.mode == "off":
+        return EmbeddingsClient(target, model)
+    from maia.app.masking import wished_embedder
+
+    return wished_embedder(EmbeddingsClient(target, model), target.base_url, settings.privacy)
 
 
 def _usable(found: Configured, env: Mapping[str, str]) -> tuple[Endpoint, ...]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maia.app.agentkeys import AgentKey
     from maia.llm.doctor import Check
     from maia.llm.open import OpenWire
+    from maia.llm.pricing import Price
 
 
 _get_json: Final = explaining(get_json)
@@ -143,6 +144,7 @@ class EndpointModels:
         from maia.llm.pricing import cost_of
 
         info = self._infos.get((provider, model))
+        own = self.own_price(provider, model)
         endpoint = self._endpoint(provider)
         target = endpoint.target if endpoint else None
         return cost_of(
@@ -150,9 +152,20 @@ class EndpointModels:
             model,
             target.base_url if target else "",
             reported=reported,
-            declared=info.price if info else None,
+            declared=own or (info.price if info else None),
             is_local=bool(endpoint and endpoint.is_local),
         )
+
+    def own_price(self, provider: str, model: str) -> Price | None:
+        """The price that the settings give a model: under this provider, else wherever it runs."""
+        prices = self._settings().pricing
+        found = prices.get(f"{provider}/{model}") or prices.get(model)
+        if found is None:
+            return None
+        from maia.llm.pricing import Price, flat
+
+        read, write = (None if rate is None else flat(rate) for rate in (found.cache_read, found.cache_write))
+        return Price(flat(found.input), flat(found.output), read, write)
 
     async def rows(self) -> tuple[list[JsonObject], tuple[tuple[str, Failure], ...]]:
         """One JSON row a model (`maia models --json`), and the servers that did not say."""

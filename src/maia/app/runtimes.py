@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from maia import __version__
 from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
-from maia.core.runtime import OWN_MODEL, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
+from maia.core.runtime import OWN_MODEL, Bridge, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
 from maia.core.secret import Secret
 from maia.core.types import ChosenBy, Cost, Effort, JsonObject, Reason, Usage
 from maia.engine.context import Window
@@ -71,8 +71,16 @@ class Yard:
 class ProgramModels:
     """The engine's `Models` port where a program answers. Its models are its own business."""
 
-    def __init__(self, program: Program, runtime: Runtime, model: str | None, notices: tuple[Notice, ...] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        runtime: Runtime,
+        model: str | None,
+        notices: tuple[Notice, ...] = (),
+        bridge: Bridge | None = None,
+    ) -> None:
         self._program = program
+        self._bridge = bridge
         self._notices = notices
         self._runtime = runtime
         self._model = model or OWN_MODEL
@@ -114,7 +122,7 @@ class ProgramModels:
         del provider
 
     def _bound(self, why: ChosenBy) -> Bound:
-        return Bound(self._model, self._program.name, None, why, runtime=self._runtime)
+        return Bound(self._model, self._program.name, None, why, runtime=self._runtime, bridge=self._bridge)
 
 
 class ExplainingRuntime:
@@ -173,7 +181,8 @@ def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | Non
         env=env,
         version=__version__,
     )
-    return ProgramModels(program, ExplainingRuntime(runtime, program, yard.home(program), env), model, notices)
+    explaining = ExplainingRuntime(runtime, program, yard.home(program), env)
+    return ProgramModels(program, explaining, model, notices, runtime)
 
 
 def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:

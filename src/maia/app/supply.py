@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maia.app.paying import Purses
     from maia.app.runtimes import Yard
     from maia.credentials.vote import Resolution
+    from maia.llm.pricing import Price as Rates
 
 PROGRAM_MARK: Final = "-cli"
 """Ends the id of a provider that is a program: `kimi` is an endpoint, `kimi-cli` a program."""
@@ -79,7 +80,7 @@ class Supplied:
             return []
         best = default_model(listed, (endpoint,))
         ordered = [best, *(each for each in listed if each is not best)]
-        return [_model(each, endpoint) for each in ordered]
+        return [_model(each, endpoint, self._models.own_price(provider_id, each.id)) for each in ordered]
 
     async def attempt(self, pair: Pair) -> Trial:
         began = time.monotonic()
@@ -252,7 +253,7 @@ def _provider(endpoint: Endpoint) -> ProviderRow:
     )
 
 
-def _model(info: ModelInfo, endpoint: Endpoint) -> ModelRow:
+def _model(info: ModelInfo, endpoint: Endpoint, own: Rates | None) -> ModelRow:
     return ModelRow(
         endpoint.name,
         info.id,
@@ -262,18 +263,18 @@ def _model(info: ModelInfo, endpoint: Endpoint) -> ModelRow:
         sees_images=info.images,
         efforts=info.efforts,
         effort_source="unknown" if info.efforts is None else "catalogue",
-        price=_price(info, endpoint),
+        price=_price(info, endpoint, own),
         enabled=info.usable,
         no_tools=info.tools is False,
     )
 
 
-def _price(info: ModelInfo, endpoint: Endpoint) -> dict[str, float] | None:
-    """Dollars a million tokens: as the server declares, else as the catalogue knows; None where nobody does."""
+def _price(info: ModelInfo, endpoint: Endpoint, own: Rates | None) -> dict[str, float] | None:
+    """Dollars a million tokens: as the settings have it, the server declares or the catalogue knows, else None."""
     from maia.llm.pricing import known_price
 
     url = endpoint.target.base_url if endpoint.target else ""
-    price = info.price or (None if endpoint.is_local else known_price(info.id, url))
+    price = own or info.price or (None if endpoint.is_local else known_price(info.id, url))
     return None if price is None else {"input": price.input[0][1], "output": price.output[0][1]}
 
 

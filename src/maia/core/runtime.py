@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
@@ -10,7 +10,20 @@ from typing import Final, Literal, Protocol, TypeAlias
 from maia.core.errors import MaiaError
 from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta, ToolOutput
 from maia.core.secret import Secret
-from maia.core.types import Block, Failure, Message, Need, Outcome, Section, StopReason, ToolCallPart, Usage
+from maia.core.types import (
+    Block,
+    Failure,
+    JsonObject,
+    Message,
+    Need,
+    Outcome,
+    Section,
+    StopReason,
+    ToolCallPart,
+    ToolResult,
+    ToolSpec,
+    Usage,
+)
 
 OWN_MODEL: Final = "default"
 """The name shown where a program answers with the model that it chooses by itself."""
@@ -21,7 +34,8 @@ class ProgramCall:
     """A tool call of the program, under our tool's name and with its arguments where one of ours does the same.
 
     `needs` are judged by the same rules as our own calls. `is_whole` is False where the program shows only a part of
-    what it will do: no rule can allow such a call, a person must. `blocks` is what would change.
+    what it will do: no rule can allow such a call, a person must. `blocks` is what would change. `lent` is the name of
+    the tool of ours that the program means to call by its `ToolServer`, empty for a tool of its own.
     """
 
     call: ToolCallPart
@@ -29,6 +43,7 @@ class ProgramCall:
     preview: str = ""
     blocks: tuple[Block, ...] = ()
     is_whole: bool = True
+    lent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,24 @@ class Desk(Protocol):
         """Ask the rules, and where they say so the person. May wait for days; several may wait at once."""
         ...
 
+    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+        """Call a tool that was lent to the program: judged, asked about, counted and shown like every other call.
+
+        Raises nothing: what went wrong is the result. Cancelling ends the call. Several may run at once.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServer:
+    """Where a program finds the tools that are lent to it: a server of the Model Context Protocol on standard input
+    and output, started by `argv` with the `env`, whose values are secret and hold as long as the turn.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, Secret]
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramTask:
@@ -73,6 +106,7 @@ class ProgramTask:
     not. `model` is empty for the program's own choice. `may_write` says that the rules trust this program as a whole
     (`Agent(name)`), which matters only to one that cannot ask. `preface` rides on this request and is not part of it.
     `max_steps` is there where nobody will grant more: a program that can keep such a limit itself is given it.
+    `tools` are those of ours that are lent to the program for this turn, `server` is where it finds them.
     """
 
     text: str
@@ -84,6 +118,8 @@ class ProgramTask:
     may_write: bool = False
     preface: tuple[Section, ...] = ()
     max_steps: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    server: ToolServer | None = None
 
     @property
     def request(self) -> str:
@@ -118,6 +154,17 @@ class Runtime(Protocol):
 
     async def aclose(self) -> None:
         """End the program with its whole tree."""
+        ...
+
+
+class Bridge(Protocol):
+    """The way over which tools of ours reach one program."""
+
+    async def open(self, tools: Sequence[ToolSpec]) -> bool:
+        """Make it ready for these tools, and try it as the program would; whether they reach it (R-2.123).
+
+        Raises nothing. What is open for the same tools already stays so; without tools there is nothing to open.
+        """
         ...
 
 

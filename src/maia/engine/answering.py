@@ -15,6 +15,7 @@ from maia.core.types import Message, ModelRequest, Need, Section, Submission, Te
 from maia.engine.approvals import Approvals
 from maia.engine.context import Assembler
 from maia.engine.gate import Gate
+from maia.engine.lending import lent
 from maia.engine.limits import CallBudget, SilentCut, StepLimit
 from maia.engine.outside import OutsidePorts, run_outside
 from maia.engine.preface import place_of_message, with_preface
@@ -131,6 +132,8 @@ class Answering:
             steps=StepLimit(self.config.max_iterations),
             budget=CallBudget(self.config.max_tool_calls),
             toolset=self.config.toolset,
+            tools=lent(self.config.tools),
+            bridge=self.bound.bridge,
         )
 
     def _task(self, said: UserSaid, history: tuple[Message, ...]) -> ProgramTask:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
+    Event,
     LimitReached,
     Notice,
     ReasoningDelta,
@@ -24,8 +26,18 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.ports import Hands, Judge
-from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramResult, ProgramTask, Runtime
+from maia.core.runtime import (
+    Bridge,
+    Permit,
+    ProgramCall,
+    ProgramEnd,
+    ProgramEvent,
+    ProgramResult,
+    ProgramTask,
+    Runtime,
+)
 from maia.core.text import cut_middle
+from maia.core.tool import AnyTool
 from maia.core.types import (
     AssistantMessage,
     AssistantPart,
@@ -36,16 +48,18 @@ from maia.core.types import (
     JsonObject,
     Need,
     Reason,
+    ToolCallPart,
     ToolResult,
     ToolSpec,
     ToolStatus,
     Verdict,
 )
 from maia.engine.gate import Gate
+from maia.engine.lending import told
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
 from maia.engine.repeats import Repeats
-from maia.engine.schedule import HandsFor
+from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
 from maia.engine.toolset import ALL, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
@@ -54,7 +68,7 @@ _KEPT_CHARS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class OutsidePorts:
-    """What such a turn works with. `model` is as shown."""
+    """What such a turn works with. `model` is as shown, `tools` are lent to the program over the `bridge`."""
 
     runtime: Runtime
     model: str
@@ -66,6 +80,8 @@ class OutsidePorts:
     steps: StepLimit
     budget: CallBudget
     toolset: Toolset = ALL
+    tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
+    bridge: Bridge | None = None
 
 
 async def run_outside(ports: OutsidePorts, turn: int, said: UserSaid) -> TurnEnded:
@@ -127,12 +143,13 @@ class _Desk:
         self._bound: ProgramEnd | None = None
         self._going_on: asyncio.Task[None] | None = None
         self._told_no_undo = False
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self.steps = 0
         self.calls = 0
 
     async def work(self) -> ProgramEnd:
         """Let the program work. One that reaches a limit is stopped, one that does what a rule denies is ended."""
-        self._running = asyncio.create_task(self._p.runtime.turn(self._p.task, self))
+        self._running = asyncio.create_task(self._turn())
         try:
             return await self._running
         except asyncio.CancelledError:
@@ -145,6 +162,13 @@ class _Desk:
         if self._bound.failure is not None:
             await self._p.runtime.aclose()
         return self._bound
+
+    async def _turn(self) -> ProgramEnd:
+        """The program's turn, with the tools that reach it."""
+        task, tools = self._p.task, told(self._p.tools)
+        if tools and self._p.bridge is not None and await self._p.bridge.open(tools):
+            task = replace(task, tools=tools)
+        return await self._p.runtime.turn(task, self)
 
     # The port `Desk`
 
@@ -190,6 +214,29 @@ class _Desk:
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
         self._start(call_id)
         return Permit(True)
+
+    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+        tool = self._p.tools.get(name)
+        call = ToolCallPart(f"maia-{secrets.token_hex(4)}", tool.spec.name if tool else name, arguments)
+        self._announce(ProgramCall(call, ()))
+        if self._going_on is not None:
+            await asyncio.wait({self._going_on})
+        ends: list[ToolCallFinished] = []
+
+        def emit(event: Event) -> None:
+            if isinstance(event, ToolCallFinished):
+                ends.append(event)
+                self._end(event)
+            else:
+                self._p.emit(event)
+
+        tools = {tool.spec.name: tool} if tool else {}
+        gate = replace(self._p.gate, emit=emit)
+        port = self._p
+        await Scheduler(tools, gate, port.hands_for, gate.say, emit, self._slots, port.budget, port.toolset).run([call])
+        if ends[0].status == "skipped" and port.budget.spent:
+            self._stop(ProgramEnd("tool_budget"))
+        return ToolResult(ends[0].text, ends[0].status != "succeeded")
 
     # Inside
 
@@ -270,18 +317,23 @@ class _Desk:
     def _finish(
         self, call_id: str, status: ToolStatus, text: str, blocks: tuple[Block, ...], data: JsonObject | None = None
     ) -> None:
-        row = self._rows.pop(call_id, None)
+        row = self._rows.get(call_id)
         if row is None:
             return
-        if not self._rows and (parts := self._shown.parts()):
-            self._answered(parts)
-        self._over.add(call_id)
-        self._recorded(call_id, row)
-        self._in_step = bool(self._rows)
         duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
         shown = cut_middle(text, _KEPT_CHARS).text
         name = row.asked.call.name
-        self._p.emit(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration))
+        self._end(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration))
+
+    def _end(self, event: ToolCallFinished) -> None:
+        """A call is over; the step is, too, when it was the last one."""
+        row = self._rows.pop(event.call_id)
+        if not self._rows and (parts := self._shown.parts()):
+            self._answered(parts)
+        self._over.add(event.call_id)
+        self._recorded(event.call_id, row)
+        self._in_step = bool(self._rows)
+        self._p.emit(event)
 
     def _recorded(self, call_id: str, row: _Row) -> None:
         """Keep what the call changed for `/undo`; of a program that did not ask, nobody knows what was there before."""

@@ -11,7 +11,7 @@ from typing import Protocol
 from maia.core.agent import AgentLevel
 from maia.core.events import Notice
 from maia.core.ports import Hands, Judge, Say, Wire
-from maia.core.runtime import Runtime
+from maia.core.runtime import Bridge, Runtime
 from maia.core.tool import AnyTool
 from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
@@ -50,7 +50,7 @@ class Config:
 class Bound:
     """Who answers, chosen by `why`: a model reached by `wire`, or the program `runtime`, which runs the whole turn.
 
-    Exactly one of the two is set. `model` is `OWN_MODEL` where a program chooses.
+    Exactly one of the two is set. `model` is `OWN_MODEL` where a program chooses. By `bridge` tools of ours reach it.
     """
 
     model: str
@@ -59,6 +59,7 @@ class Bound:
     why: ChosenBy
     notices: tuple[Notice, ...] = ()
     runtime: Runtime | None = None
+    bridge: Bridge | None = None
 
 
 class Models(Protocol):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from maia.core.events import Notice
 from maia.core.ports import Say
 from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramTask, Runtime
-from maia.core.types import ModelRequest, Section
+from maia.core.types import JsonObject, ModelRequest, Section, ToolResult
 from maia.privacy.mask import Masker
 from maia.privacy.placed import Placed
-from maia.privacy.request import mask_request
-from maia.privacy.sent import Sent
+from maia.privacy.request import WITHHELD, mask_request
+from maia.privacy.sent import PartSent, Sent
 from maia.privacy.wire import Record
 
 
@@ -38,10 +39,29 @@ class MaskedRuntime:
         masked, sent = self._masked(task)
         if (notice := self._record(sent)) is not None:
             desk.tell(notice)
-        return await self._runtime.turn(masked, _CarefulDesk(desk, self._placed, self._say))
+        return await self._runtime.turn(masked, _CarefulDesk(desk, self._placed, self._say, self._results(sent)))
 
     async def aclose(self) -> None:
         await self._runtime.aclose()
+
+    def _results(self, sent: Sent) -> Callable[[str, str], tuple[str, Notice | None]]:
+        """How a result of a tool of ours is masked before the program gets it; what was masked joins the record."""
+
+        def masked(tool: str, text: str) -> tuple[str, Notice | None]:
+            nonlocal sent
+            try:
+                found = self._masker.mask(text)
+            except Exception:  # nothing leaves that was not looked at (N-10.11)
+                return WITHHELD, None
+            if not found.spans:
+                return text, None
+            counts = dict(sent.tools)
+            tools = tuple(sorted({**counts, tool: counts.get(tool, 0) + 1}.items()))
+            sent = replace(sent, parts=(*sent.parts, PartSent("tool", "masked", found.spans)), tools=tools)
+            self._placed.note(sent)
+            return found.text, self._record(sent)
+
+        return masked
 
     def _masked(self, task: ProgramTask) -> tuple[ProgramTask, Sent]:
         """The task as one request, of which the instructions and the text are the sections."""
@@ -70,6 +90,7 @@ class _CarefulDesk:
     desk: Desk
     placed: Placed
     say: Say
+    masked: Callable[[str, str], tuple[str, Notice | None]]
 
     def tell(self, event: ProgramEvent) -> None:
         self.desk.tell(event)
@@ -82,3 +103,11 @@ class _CarefulDesk:
         self.desk.tell(Notice("warn", "privacy.placeholder", {"tool": name, "placeholders": found}))
         said = self.say("privacy.placeholder", tool=name, placeholders=found)
         return Permit(False, f"{said}\n{self.say('privacy.placeholder.fix')}")
+
+    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+        """Its arguments are looked at by the tool itself; its result is masked like all that the program gets."""
+        result = await self.desk.use(name, arguments)
+        text, notice = self.masked(name, result.text)
+        if notice is not None:
+            self.desk.tell(notice)
+        return replace(result, text=text)

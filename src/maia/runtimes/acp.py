@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask
+from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask, ToolServer
 from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.acp_updates import Fold
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
@@ -49,6 +49,7 @@ class _Live:
     cost: float | None = None
     usage: Usage | None = None
     model: str = ""
+    has_tools: bool = False
     made: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
@@ -103,7 +104,7 @@ class AcpRuntime:
 
     async def _answered(self, task: ProgramTask, turn: _Turn) -> ProgramEnd:
         live = await self._ready()
-        is_new = live.thread != task.thread or not live.session
+        is_new = live.thread != task.thread or not live.session or live.has_tools != bool(task.server)
         if is_new:
             await self._open_session(live, task, turn.desk)
         if task.model != live.model:
@@ -146,7 +147,9 @@ class AcpRuntime:
         return live
 
     async def _open_session(self, live: _Live, task: ProgramTask, desk: Desk) -> None:
-        made = await self._call(live, "session/new", {"cwd": str(task.folder), "mcpServers": []})
+        servers: list[JsonValue] = [_told_of(task.server)] if task.server else []
+        made = await self._call(live, "session/new", {"cwd": str(task.folder), "mcpServers": servers})
+        live.has_tools = bool(servers)
         live.session, live.thread, live.cost, live.usage = text(made.get("sessionId")), task.thread, None, None
         live.made, live.model = made, ""
         await self._choose_mode(live, made)
@@ -266,3 +269,10 @@ class AcpRuntime:
         finally:
             live.serving.cancel()
             await asyncio.gather(live.serving, return_exceptions=True)
+
+
+def _told_of(server: ToolServer) -> JsonObject:
+    """A server of tools as the protocol names one that every agent can start."""
+    command, *arguments = server.argv
+    env: list[JsonValue] = [{"name": name, "value": secret.reveal()} for name, secret in server.env.items()]
+    return {"name": server.name, "command": command, "args": [*arguments], "env": env}

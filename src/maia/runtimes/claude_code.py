@@ -23,6 +23,7 @@ from maia.core.runtime import (
     ProgramProcess,
     ProgramResult,
     ProgramTask,
+    ToolServer,
 )
 from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
@@ -94,7 +95,7 @@ class ClaudeCodeRuntime:
 
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         try:
-            process = await self._launch.process(*self._arguments(task))
+            process = await self._launch.process(*self._arguments(task), server=task.server)
         except MaiaError as problem:
             notice, end = not_started(self._program.title, problem)
             desk.tell(notice)
@@ -121,7 +122,8 @@ class ClaudeCodeRuntime:
         more = ("--resume", session) if session and thread == task.thread else ()
         model = ("--model", task.model) if task.model else ()
         limit = ("--max-turns", str(task.max_steps)) if task.max_steps else ()
-        return (*_ARGUMENTS, *more, *model, *limit)
+        tools = ("--mcp-config", _servers(task.server), "--strict-mcp-config") if task.server else ()
+        return (*_ARGUMENTS, *more, *model, *limit, *tools)
 
     async def _answered(self, turn: _Turn) -> ProgramEnd:
         is_new = not (self._session[0] and self._session[1] == turn.task.thread)
@@ -296,6 +298,14 @@ class ClaudeCodeRuntime:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
         await turn.process.stop("gently" if turn.is_over else "now")
+
+
+def _servers(server: ToolServer) -> str:
+    """The setting of a server of tools; its secrets come by the program's own environment, never as an argument."""
+    command, *arguments = server.argv
+    env = {name: f"${{{name}}}" for name in server.env}
+    told = {"command": command, "args": arguments, "env": env, "alwaysLoad": True}
+    return json.dumps({"mcpServers": {server.name: told}})
 
 
 def usage_of(told: JsonObject) -> Usage:

@@ -7,7 +7,9 @@ Codex 0.171 says the events as `thread.started`, `turn.*` and `item.*`; there ar
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +23,7 @@ from maia.core.runtime import (
     ProgramProcess,
     ProgramResult,
     ProgramTask,
+    ToolServer,
 )
 from maia.core.types import JsonObject, Usage
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
@@ -32,6 +35,8 @@ from maia.runtimes.rpc import read_object
 from maia.runtimes.totals import usage_since
 from maia.runtimes.values import rows, table, text, whole
 
+_TOOL_SECONDS: Final = 86_400
+"""A call of a lent tool may wait for a person."""
 _NO_CALLS: Final = ("agent_message", "reasoning", "error")
 
 
@@ -67,7 +72,8 @@ class CodexRuntime:
         session = self._session[0] if self._session[1] == task.thread else ""
         self._used = self._used if session else None
         try:
-            process = await self._launch.process(*arguments(task, session, is_root=os.geteuid() == 0))
+            words = arguments(task, session, is_root=os.geteuid() == 0)
+            process = await self._launch.process(*words, server=task.server)
         except MaiaError as problem:
             notice, end = not_started(self._program.title, problem)
             desk.tell(notice)
@@ -186,7 +192,22 @@ def arguments(task: ProgramTask, session: str, *, is_root: bool) -> tuple[str, .
     options = ("--json", "--skip-git-repo-check", "-c", f'sandbox_mode="{sandbox}"')
     model = ("-m", task.model) if task.model else ()
     resume = ("resume", session) if session else ()
-    return ("exec", *resume, *options, *model, "-")
+    tools = tuple(_settings(task.server)) if task.server else ()
+    return ("exec", *resume, *options, *model, *tools, "-")
+
+
+def _settings(server: ToolServer) -> Iterator[str]:
+    """A server of tools by settings; of its secrets only the names are said, the values come by the environment."""
+    command, *words = server.argv
+    told: JsonObject = {
+        "command": command,
+        "args": words,
+        "env_vars": [*server.env],
+        "tool_timeout_sec": _TOOL_SECONDS,
+        "default_tools_approval_mode": "approve",
+    }
+    for name, value in told.items():
+        yield from ("-c", f"mcp_servers.{server.name}.{name}={json.dumps(value)}")
 
 
 def usage_of(told: object) -> Usage | None:

@@ -56,6 +56,9 @@ def start_of(
     own = {name: value.replace("{home}", str(home)) for name, value in program.home_vars.items()}
     for place in own.values():
         Path(place).mkdir(mode=0o700, parents=True, exist_ok=True)
+    quiet = {name: value.replace("{home}", str(home)) for name, value in program.set_vars.items()}
+    for name, text in program.files.items():
+        (home / name).write_text(text, "utf-8")
     keys = {name: env[name] for name in program.key_vars if env.get(name)}
     passed = {name: value for name, value in env.items() if name in _PASSED or name.startswith("LC_")}
     more = {name: env[name] for name in program.pass_vars if env.get(name)}
@@ -69,7 +72,7 @@ def start_of(
             "HOME": str(home),
             "TMPDIR": str(temporary),
             "PWD": str(folder),
-            **program.set_vars,
+            **quiet,
             **own,
             **more,
             **keys,

@@ -85,6 +85,10 @@ _ENVELOPE: Final = frozenset({"tool_name", "tool_input", "variant"})
 
 _NO_NEED: Final = ("TodoWrite", "Think", "Plan")
 _CUT: Final = "…"
+_LENT: Final = r"(?:Tool: )?(?:mcp_+)?maia(?:_+|[./:])([a-z][a-z0-9_]*)|([a-z][a-z0-9_]*) \(maia MCP Server\)"
+"""How programs name a tool of the server that we give them (`runtimes.lending`): `mcp__maia__memory_search`,
+`maia_memory_search` (OpenCode), `Tool: maia/memory_search` (codex-acp), `memory_search (maia MCP Server)` (Gemini).
+"""
 _PATCHED: Final = r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$"
 """The files that a patch of OpenAI's form names."""
 
@@ -113,12 +117,27 @@ def ours_of(told: Told, own: Mapping[str, str]) -> str:
     return found or told.name or told.kind.capitalize() or "Tool"
 
 
+def lent_name(told: Told) -> str:
+    """The tool of ours that the call means, as its own name tells; empty for a tool of the program's own.
+
+    A title may be the words of a command or a path: only where the call is of no kind that has such does it count.
+    """
+    found = re.fullmatch(_LENT, told.name or ("" if told.kind in _BY_KIND else told.title), re.IGNORECASE)
+    return (found[1] or found[2]).lower() if found else ""
+
+
 def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
     """The call under our names. It is whole only where everything that the rules look at is known.
 
     Some tools do several things in one call (Cline): each of them is judged.
     """
-    told = _unwrapped(told)
+    given, told = told, _unwrapped(told)
+    lent = lent_name(given) or ("" if given.kind in _BY_KIND else lent_name(told))
+    call = _judged(told, folder, own)
+    return replace(call, lent=lent) if lent else call
+
+
+def _judged(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
     ours = ours_of(told, own)
     arguments = _arguments(ours, told)
     match ours:

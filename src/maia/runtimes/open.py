@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from maia.core.runtime import ProgramStart, Runtime, StartProgram
+from maia.runtimes.bridged import BridgedRuntime
 from maia.runtimes.environment import start_of
 from maia.runtimes.launching import Launch
 from maia.runtimes.patience import Patience
@@ -23,14 +24,18 @@ def open_runtime(
     env: Mapping[str, str],
     version: str,
     patience: Patience | None = None,
-) -> Runtime:
+) -> BridgedRuntime:
     """The driver of a program that is at `path`. Starts nothing before the first turn."""
 
     def start(arguments: tuple[str, ...]) -> ProgramStart:
         return start_of(program, path, (*speaking(program, env), *arguments), folder=folder, home=home, env=env)
 
     launch = Launch(program, start, start_program, patience or Patience())
-    match program.speaks:
+    return BridgedRuntime(_driver(launch, version), launch)
+
+
+def _driver(launch: Launch, version: str) -> Runtime:
+    match launch.program.speaks:
         case "acp":
             from maia.runtimes.acp import AcpRuntime
 
@@ -44,4 +49,4 @@ def open_runtime(
 
             return CodexRuntime(launch)
         case _:
-            assert_never(program.speaks)
+            assert_never(launch.program.speaks)

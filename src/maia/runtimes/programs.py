@@ -29,6 +29,7 @@ class Program:
     ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
     `provider_var` names whose key that is, where the key's variable is the program's own. `models` are names of models
     that it takes in every version.
+    `files` are written into its home before each start; `{home}` also stands in `set_vars`.
     `ask_mode` is the mode of its session in which it asks before it acts, where another one is its default. `tools`
     are names of its tools that the common table does not know. `title_is_command` says that the title of a shell call
     is the whole command. `logins` are files in its home that show that somebody signed in. `asks` False: it cannot
@@ -45,6 +46,7 @@ class Program:
     version_arguments: tuple[str, ...] = ("--version",)
     home_vars: Mapping[str, str] = field(default_factory=dict[str, str])
     set_vars: Mapping[str, str] = field(default_factory=dict[str, str])
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     key_vars: tuple[str, ...] = ()
     pass_vars: tuple[str, ...] = ()
     provider_var: str = ""
@@ -131,7 +133,12 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "0.24.4",
         arguments=("--acp",),
         key_arguments=("--auth-type", "openai"),
-        set_vars={"QWEN_SANDBOX": "false", "NO_BROWSER": "1"},
+        set_vars={
+            "QWEN_SANDBOX": "false",
+            "NO_BROWSER": "1",
+            "QWEN_CODE_SYSTEM_DEFAULTS_PATH": "{home}/maia-defaults.json",
+        },
+        files={"maia-defaults.json": '{"tools":{"toolSearch":{"enabled":false}}}'},  # else it hides lent tools
         key_vars=("OPENAI_API_KEY",),
         pass_vars=("OPENAI_BASE_URL", "OPENAI_MODEL"),
         model_var="OPENAI_MODEL",

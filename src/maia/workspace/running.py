@@ -29,6 +29,7 @@ from maia.database import approvals, compositions, conversations, messages
 from maia.database.events import forget_progress
 from maia.engine.answering import Answering, said_next
 from maia.engine.approvals import Approvals
+from maia.engine.lending import lent, told
 from maia.engine.limits import SilentCut
 from maia.engine.masking import Masking
 from maia.engine.setup import Bound, Config
@@ -80,6 +81,7 @@ class RunningTurn:
     tape: Tape
     purse: Purse
     preparing: Awaitable[Prepared]
+    brief_more: Callable[[], Awaitable[Briefing]]
     notices: tuple[Notice, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
@@ -110,9 +112,10 @@ class RunningTurn:
         await self.log.written()
 
     async def _answer(self, said: UserSaid) -> None:
-        (config, briefing), has_tools = await self.preparing, self.chosen.has_tools
+        config, briefing = await self.preparing
+        briefing, tools = await self._equipped(config, briefing)
+        has_tools = self.chosen.has_tools
         self.tape.briefing = briefing
-        tools = self.masking.tools(config.toolset.bounded(briefing.with_tools(config.tools))) if has_tools else {}
         sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
         config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
         config = replace(config, effort=self.chosen.why.effort)
@@ -136,6 +139,17 @@ class RunningTurn:
         finally:
             if self.bound.runtime is not None:
                 await self.bound.runtime.aclose()  # a program keeps no session of its own (R-2.067)
+
+    async def _equipped(self, config: Config, briefing: Briefing) -> tuple[Briefing, Mapping[str, AnyTool]]:
+        """What the model is told, and its tools. A program that they do not reach is told more instead (N-11.05)."""
+        has_tools = self.chosen.has_tools
+        tools = self.masking.tools(config.toolset.bounded(briefing.with_tools(config.tools))) if has_tools else {}
+        if self.bound.runtime is None:
+            return briefing, tools
+        tools = lent(tools)
+        if self.bound.bridge is not None and await self.bound.bridge.open(told(tools)):
+            return briefing, tools
+        return await self.brief_more(), {}
 
     async def tell(self, notices: Sequence[Notice]) -> None:
         """Notices of what was found when the turn was over."""

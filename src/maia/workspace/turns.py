@@ -236,7 +236,7 @@ class Turns:
             return Begun(turn, answer)
 
         kept.is_behind = True
-        told = self._briefer.brief(row, row.last_turn + 1, submission.text, bound, window, has_tools=chosen.has_tools)
+        told = self._briefer.brief(row, row.last_turn + 1, submission.text, bound, window, can_look=chosen.has_tools)
         preparing = asyncio.create_task(prepared(bench, told), name=f"preparing {row.id}")
         preparing.add_done_callback(_heard)
         try:
@@ -263,6 +263,7 @@ class Turns:
             notices=notices,
             purse=way.purse,
             preparing=preparing,
+            brief_more=lambda: self._briefer.brief(row, begun.turn, submission.text, bound, window, can_look=False),
         )
         running.turn = turn
         running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")

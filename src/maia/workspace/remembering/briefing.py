@@ -81,10 +81,9 @@ class Briefer:
         self._notes = notes
 
     async def brief(
-        self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None, *, has_tools: bool = True
+        self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None, *, can_look: bool
     ) -> Briefing:
-        """For one turn of a conversation, by the window of the model that answers it, which may have no tools."""
-        can_look = bound.runtime is None and has_tools
+        """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
 
         def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
             kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING)
@@ -105,7 +104,7 @@ class Briefer:
             (clock, *([recalled.section] if recalled.section else [])),
             recalled,
             instructions,
-            channel="message" if not can_look and bound.provider in BY_MESSAGE else None,
+            channel="message" if bound.runtime is not None and bound.provider in BY_MESSAGE else None,
         )
         if can_look:
             briefing.lookups = TurnLookups(self._database, self._notes, row.id)
