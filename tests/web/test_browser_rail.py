@@ -191,7 +191,7 @@ def test_the_field_bar_sets_and_shows_what_other_tabs_set(
     expect(page.locator(".caption")).to_have_count(1)
     expect(page.locator("#f-agent")).to_have_attribute("title", say("card.agent_locked"))
     expect(page.locator("#f-agent select")).to_have_count(0)
-    page.locator("[popovertarget=help]").first.click()
+    page.locator(".topbar [popovertarget=help]").click()
     expect(page.locator("#help .badge")).to_have_count(6)
     page.keyboard.press("Escape")
     page.locator("#tab-folders").click()
