@@ -4,17 +4,20 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from maia.agents.change import CHANGEABLE, create, delete, update, widening
+from maia.agents.change import CHANGEABLE, create, delete, removed, restore, revision_of, update, widening
 from maia.agents.shelf import Shelf
 from maia.agents.template import template
 from maia.core.agent import AgentDefinition, AgentRules
 from maia.core.errors import MaiaError, SettingsProblem, UsageProblem
-from tests.agents.place import World, written
+from tests.agents.place import SECTIONS, World, written
 
 TEMPLATE = template("en", {})
 FIELDS: dict[str, Any] = {"description": "Reads.", "instructions": "Be careful."}
@@ -332,8 +335,86 @@ def test_two_processes_at_once_lose_nothing(world: World) -> None:
     assert (shared.model, shared.effort) == ("4", "low")
 
 
+def test_a_change_that_was_thought_for_another_text_is_refused(world: World) -> None:
+    file = world.put("home", "critic", written())
+    seen = revision_of(file.read_text("utf-8"))
+    update(world.shelf(), "critic", {"model": "x"}, revision=seen)
+    text = file.read_text("utf-8")
+    with pytest.raises(SettingsProblem) as caught:
+        update(world.shelf(), "critic", {"model": "y"}, revision=seen)
+    assert (caught.value.key, file.read_text("utf-8")) == ("agents.changed", text)
+
+
+def test_a_removed_agent_comes_back_whole_and_over_nothing(world: World) -> None:
+    text = written("nickname: Zed\ncolor: red\n")
+    kept: list[str] = []
+    for n in range(2):
+        world.put("home", "critic", text if n == 0 else written())
+        kept.append(delete(world.shelf(), "critic").name)
+    assert sorted(removed(world.shelf())) == sorted((each, "critic") for each in kept)
+    assert restore(world.shelf(), kept[0]) == "critic"
+    assert (world.home / ".maia" / "agents" / "critic" / "AGENT.md").read_text("utf-8") == text
+    for each, key in ((kept[1], "agents.exists"), (kept[0], "agents.none_removed"), ("../x", "agents.none_removed")):
+        with pytest.raises(UsageProblem) as caught:
+            restore(world.shelf(), each)
+        assert caught.value.key == key
+    assert removed(world.shelf()) == [(kept[1], "critic")]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_text_of_several_lines_stands_in_the_header_as_people_write_it(world: World, newline: str) -> None:
+    text = written("goal: old  # why\ncolor: red\n").replace("\n", newline)
+    file = world.put("home", "critic", text)
+    told = {"goal": "One.\n\n  - two", "backstory": "# a\n---\n...", "constraints": ["a, b", "c"]}
+    update(world.shelf(), "critic", told)
+    agent = world.shelf().read().find("critic")
+    assert (agent.goal, agent.backstory, agent.constraints) == (told["goal"], told["backstory"], ("a, b", "c"))
+    rows = ("goal: |-", "  One.", "", "    - two", "color: red", "backstory: |-", "  # a", "  ---", "  ...", "")
+    assert newline.join(rows) in file.read_bytes().decode()
+    update(world.shelf(), "critic", {"goal": "One.", "backstory": None, "constraints": None})
+    assert file.read_bytes().decode() == text.replace("old  # why", "One.")
+
+
+LINES = st.text(st.characters(blacklist_categories=["Cs", "Cc"], whitelist_characters="\n\t"), max_size=60)
+SAID = st.characters(whitelist_categories=["L", "N", "P", "S", "Zs"])
+WORDS = st.lists(st.text(SAID, min_size=1, max_size=12).filter(str.strip).map(str.strip), max_size=4)
+
+
+@given(goal=LINES.map(str.strip), role=st.text(SAID, max_size=30).map(str.strip), able=WORDS)
+def test_whatever_is_set_and_taken_out_again_leaves_the_file_as_it_was(goal: str, role: str, able: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder).resolve() / "project", Path(folder).resolve() / "home")
+        header = "# mine\ncolor: [red,   blue]   # theirs\nx-unknown:\n  - 1   # one\n"
+        text = written(header, SECTIONS + "\n```\n# Code\n```\n")
+        file = world.put("home", "critic", text)
+        try:
+            update(world.shelf(), "critic", {"goal": goal, "role": role, "capabilities": able})
+        except MaiaError:
+            assert file.read_text("utf-8") == text
+            return
+        agent = world.shelf().read().find("critic")
+        assert (agent.goal, agent.role, agent.capabilities) == (goal, role, tuple(able))
+        update(world.shelf(), "critic", {"goal": None, "role": None, "capabilities": None})
+        assert file.read_text("utf-8") == text
+
+
+def test_an_agent_that_is_switched_off_is_kept_and_not_acted_as(world: World) -> None:
+    world.put("home", "critic", written("nickname: Zed\n"))
+    update(world.shelf(), "critic", {"enabled": False})
+    agents = world.shelf().read()
+    assert agents.find("zed").is_enabled is False
+    with pytest.raises(UsageProblem) as caught:
+        agents.ready("zed")
+    assert (caught.value.key, caught.value.values["name"]) == ("agents.disabled", "Zed")
+    with pytest.raises(UsageProblem):
+        update(world.shelf(), "critic", {"enabled": True}, by_person=False)
+    update(world.shelf(), "critic", {"enabled": None})
+    assert world.shelf().read().ready("critic").name == "critic"
+
+
 def test_every_field_of_the_header_but_the_name_can_be_changed() -> None:
     assert set(CHANGEABLE) == {
         "nickname", "description", "tools", "skills", "permissions", "model", "effort", "trace", "runner", "key",
-        "folders", "memory", "asks_nothing", "group", "max_turns", "instructions", "missions", "output",
+        "folders", "memory", "asks_nothing", "group", "max_turns", "type", "role", "goal", "backstory", "capabilities",
+        "constraints", "avatar", "enabled", "instructions", "missions", "output",
     }  # fmt: skip

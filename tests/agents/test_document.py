@@ -46,6 +46,17 @@ trace: oui
 asks_nothing: true
 group: Team
 Max-Turns: 40
+type: Critic
+role: Release manager
+goal: |
+  No defect.
+
+  Ever.
+backstory: Ten years.
+capabilities: [audits, SQL]
+constraints: never deploys
+avatar: 🦉
+enabled: no
 color: blue
 ---
 A note for readers.
@@ -87,6 +98,14 @@ A list.
         asks_nothing=True,
         group="team",
         max_turns=40,
+        kind="critic",
+        role="Release manager",
+        goal="No defect.\n\nEver.",
+        backstory="Ten years.",
+        capabilities=("audits", "SQL"),
+        constraints=("never deploys",),
+        avatar="🦉",
+        is_enabled=False,
         level="home",
         shown=ORIGIN.shown,
     )
@@ -144,6 +163,10 @@ def test_line_ends_and_byte_order_marks_make_no_difference(newline: str, mark: s
         (written("model: |\n  a\n  b\n"), "one_line", 3),
         (written("memory: perhaps\n"), "switch", 3),
         (written("effort: huge\n"), "effort", 3),
+        (written("type: king\n"), "type", 3),
+        (written("avatar: abc\n"), "avatar", 3),
+        (written("enabled: maybe\n"), "switch", 3),
+        (written("role: [a]\n"), "text", 3),
         (written("max_turns: 0\n"), "count", 3),
         (written("max_turns: 1001\n"), "count", 3),
         (written("max_turns: ٣\n"), "count", 3),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -18,11 +20,17 @@ from maia.agents.sections import TITLES, lines_of, read_sections, with_section
 from maia.agents.shelf import Agents, Shelf, taken_by, unusable
 from maia.core.agent import AgentDefinition, AgentLevel
 from maia.core.errors import SettingsProblem, UsageProblem, system_words
+from maia.core.filewrite import FileChanged
 from maia.core.text import can_be_kept
 from maia.core.types import JsonObject
 
 CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
 """Fields that can be set: those of the header, and the sections `instructions`, `missions`, `output`."""
+
+SWITCHES: Final = ("trace", "memory", "asks_nothing", "enabled")
+LISTS: Final = ("tools", "skills", "folders", "capabilities", "constraints")
+PROSE: Final = ("goal", "backstory")
+"""Fields of the header that may have several lines."""
 
 TRASH: Final = Path(".maia/.trash/agents")
 
@@ -31,6 +39,15 @@ _USUAL_SECTIONS: Final = {
     "output": "A short summary of what was done and found, with the files concerned.",
 }
 """What an agent is told that somebody made by its instructions alone."""
+
+
+class ChangedMeanwhile(SettingsProblem):
+    """The file is not the one any more for which a change was thought."""
+
+
+def revision_of(text: str) -> str:
+    """What tells one content of a file from another."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +92,14 @@ def create(
     return Written(agent, file)
 
 
-def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: bool = True) -> Written:
+def update(
+    shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: bool = True, revision: str = ""
+) -> Written:
     """Change fields (`CHANGEABLE`) of the agent of that name or nickname; None takes a field of the header out.
 
     Comments, unknown fields, and everything that is not changed keep their bytes; entries of a list that stay keep
-    their lines. Raises as `create`, and where somebody else changed the file meanwhile; the file is then untouched.
+    their lines. `revision` is the `revision_of` the text that the change was thought for, empty for any. Raises as
+    `create`, and `ChangedMeanwhile` where somebody else changed the file; it is then untouched.
     """
     given = _checked(fields)
     agent = shelf.read().find(word)
@@ -92,6 +112,8 @@ def update(shelf: Shelf, word: str, fields: Mapping[str, Any], *, by_person: boo
             text, state = place.read(file)
         except OSError as problem:
             raise unusable(problem, place.shown(file)) from problem
+        if revision and revision != revision_of(text):
+            raise ChangedMeanwhile("agents.changed", file=place.shown(file))
         new = _edited(text, given, file, place)
         after = _read(new, agent.name, place, shelf)
         _refuse_taken(after, agents.found, but=agent.name)
@@ -125,6 +147,43 @@ def delete(shelf: Shelf, word: str) -> Path:
     return target
 
 
+def removed(shelf: Shelf) -> Sequence[tuple[str, str]]:
+    """What `delete` put aside of the home folder's agents, the last first: what it is kept as, and its name."""
+    names = ((each, _KEPT.fullmatch(each)) for each in _listed(shelf.home.root / TRASH))
+    found = [(each, match[1], match[2]) for each, match in names if match]
+    return [(kept, name) for kept, name, _ in sorted(found, key=lambda row: row[2], reverse=True)]
+
+
+def restore(shelf: Shelf, kept: str) -> str:
+    """Put a removed agent of the home folder back to where it was; its name. Raises `UsageProblem`, `SettingsProblem`.
+
+    Nothing is overwritten: where there is one of that name or nickname again, it stays aside.
+    """
+    place, name = shelf.home, dict(removed(shelf)).get(kept)
+    if name is None:
+        raise UsageProblem("agents.none_removed")
+    with one_writer(place):
+        agents, target = shelf.read(), place.agent(name)
+        if os.path.lexists(target):
+            raise UsageProblem("agents.exists", file=place.shown(target))
+        if (other := taken_by(agents.found, name)) is not None and other.level == "home":
+            raise UsageProblem("agents.taken", name=name, other=other.name, file=other.shown)
+        try:
+            os.rename(place.root / TRASH / kept, target)
+        except OSError as problem:
+            raise SettingsProblem("agents.folder", file=place.shown(target), why=system_words(problem)) from problem
+    return name
+
+
+_KEPT: Final = re.compile(r"([^\W_][\w-]*)\.(\d{4}-\d\d-\d\d_\d\d_\d\d_\d\d(?:_\d+)?)")
+
+
+def _listed(folder: Path) -> list[str]:
+    with suppress(OSError):
+        return os.listdir(folder)
+    return []
+
+
 def widening(before: AgentDefinition | None, after: AgentDefinition) -> tuple[str, ...]:
     """The fields by which an agent may do more than before: what a model must not give to itself.
 
@@ -134,6 +193,7 @@ def widening(before: AgentDefinition | None, after: AgentDefinition) -> tuple[st
     is_trusted = after.asks_nothing or bool(after.key)
     more = {
         "asks_nothing": after.asks_nothing and not old.asks_nothing,
+        "enabled": after.is_enabled and not old.is_enabled,
         "permissions.allow": not set(after.rules.allow) <= set(old.rules.allow),
         "permissions.ask": not set(old.rules.ask) <= set(after.rules.ask),
         "permissions.deny": not set(old.rules.deny) <= set(after.rules.deny),
@@ -201,15 +261,16 @@ def _fits(name: str, value: object) -> bool:
         case None:
             return name not in TITLES
         case bool():
-            return name in ("trace", "memory", "asks_nothing")
+            return name in SWITCHES
         case str():
-            return name != "permissions" and (name in TITLES or "\n" not in value) and can_be_kept(value)
+            is_long = name in TITLES or name in PROSE
+            return name != "permissions" and (is_long or "\n" not in value) and can_be_kept(value)
         case dict():
             parts = cast(JsonObject, value)
             known = all(part in ("allow", "ask", "deny") for part in parts)
             return name == "permissions" and known and all(map(_are_texts, parts.values()))
         case _:
-            return name in ("tools", "skills", "folders") and _are_texts(value)
+            return name in LISTS and _are_texts(value)
 
 
 def _are_texts(values: object) -> bool:
@@ -267,5 +328,7 @@ def _refuse_taken(agent: AgentDefinition, others: Iterable[AgentDefinition], but
 def _write(file: Path, text: str, expected: os.stat_result | None, place: Place) -> None:
     try:
         place.write(file, text, expected)
+    except FileChanged as problem:
+        raise ChangedMeanwhile("agents.changed", file=place.shown(file)) from problem
     except OSError as problem:
         raise unusable(problem, place.shown(file)) from problem

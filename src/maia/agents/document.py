@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias, get_args
 
 from maia.agents.header import Field, Fields, Header, Invalid, Items, Scalar, read_header
-from maia.agents.names import near, nickname_fault
+from maia.agents.names import is_avatar, near, nickname_fault
 from maia.agents.sections import read_sections
-from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentGroup, AgentLevel, AgentRules
+from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentGroup, AgentKind, AgentLevel, AgentRules
 from maia.core.types import Effort
 
 MAX_BYTES: Final = 256_000
@@ -159,12 +159,24 @@ def _switch(field: Field) -> bool:
     return word in _TRUE
 
 
-def _effort(field: Field) -> Effort:
-    word = _text(field).lower()
-    for effort in get_args(Effort):
-        if word == effort:
-            return effort
-    raise Invalid("agents.bad.effort", field.value.line, given=word, known=", ".join(get_args(Effort)))
+def _avatar(field: Field) -> str:
+    text = _text(field)
+    if not is_avatar(text):
+        raise Invalid("agents.bad.avatar", field.value.line)
+    return text
+
+
+def _word_of(kind: object, key: str) -> Read:
+    """Reads one word of a `Literal`, in any case."""
+    words: tuple[str, ...] = get_args(kind)
+
+    def read(field: Field) -> str:
+        word = _text(field).lower()
+        if word not in words:
+            raise Invalid(key, field.value.line, given=word, known=", ".join(words))
+        return word
+
+    return read
 
 
 def _list(field: Field) -> tuple[str, ...]:
@@ -182,14 +194,6 @@ def _list(field: Field) -> tuple[str, ...]:
             raise Invalid("agents.bad.entry", item.line, field=field.written)
         texts.append(item.text.strip())
     return tuple(texts)
-
-
-def _group(field: Field) -> AgentGroup:
-    word = _text(field).lower()
-    for group in get_args(AgentGroup):
-        if word == group:
-            return group
-    raise Invalid("agents.bad.group", field.value.line, given=word, known=", ".join(get_args(AgentGroup)))
 
 
 MAX_TURNS: Final = 1000
@@ -251,14 +255,22 @@ FIELDS: Final[Mapping[str, Known]] = {
     "skills": Known("skills", _names),
     "permissions": Known("rules", _rules),
     "model": Known("model", _line),
-    "effort": Known("effort", _effort),
+    "effort": Known("effort", _word_of(Effort, "agents.bad.effort")),
     "trace": Known("keeps_trace", _switch),
     "runner": Known("runner", _line),
     "key": Known("key", _variable),
     "folders": Known("folders", _list),
     "memory": Known("has_memory", _switch),
     "asks_nothing": Known("asks_nothing", _switch),
-    "group": Known("group", _group),
+    "group": Known("group", _word_of(AgentGroup, "agents.bad.group")),
     "max_turns": Known("max_turns", _count),
+    "type": Known("kind", _word_of(AgentKind, "agents.bad.type")),
+    "role": Known("role", _line),
+    "goal": Known("goal", _text),
+    "backstory": Known("backstory", _text),
+    "capabilities": Known("capabilities", _list),
+    "constraints": Known("constraints", _list),
+    "avatar": Known("avatar", _avatar),
+    "enabled": Known("is_enabled", _switch),
 }
 """Every field that means something. Others are kept as they are: they belong to other programs."""

@@ -278,7 +278,7 @@ class _Editor:
     def _changes(self, field: Field, value: Value | None, indent: str = "") -> Iterator[tuple[int, int, str]]:
         """What is put in place of what, in the order of the text."""
         match value, field.value:
-            case ((str() | bool()), Scalar(is_block=False) as old) if not self._is_split(old):
+            case ((str() | bool()), Scalar(is_block=False) as old) if not (self._is_split(old) or _has_lines(value)):
                 yield old.start, old.end, self._space(old) + _scalar(value)
             case ((list() | tuple()), Items(is_block=True, items=items) as old) if items and value:
                 yield self._rebuilt(old, value)
@@ -338,6 +338,9 @@ def _rendered(name: str, value: Value | None) -> Iterator[str]:
     match value:
         case None:
             return
+        case str() if _has_lines(value) and (rows := _block(value)):
+            yield f"{name}: |-"
+            yield from rows
         case str() | bool():
             yield f"{name}: {_scalar(value)}"
         case Mapping():
@@ -347,6 +350,17 @@ def _rendered(name: str, value: Value | None) -> Iterator[str]:
                 yield from (f"    - {_scalar(rule)}" for rule in rules)
         case _:
             yield f"{name}: {_flow(value)}"
+
+
+def _has_lines(value: str | bool) -> bool:
+    return isinstance(value, str) and "\n" in value
+
+
+def _block(text: str) -> list[str]:
+    """The lines of a text as `|` has them; empty where YAML would not read the same text again."""
+    rows = text.split("\n")
+    is_plain = text == text.strip() and all(row.isprintable() for row in rows)
+    return [f"  {row}" if row else "" for row in rows] if is_plain else []
 
 
 def _flow(values: Sequence[str]) -> str:

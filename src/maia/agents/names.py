@@ -65,6 +65,17 @@ def nickname_fault(nickname: str) -> str | None:
     return "agents.bad.nickname_characters" if _ACTING.search(nickname) else None
 
 
+MAX_AVATAR: Final = 12
+"""Code points: one emoji is up to ten of them."""
+
+
+def is_avatar(text: str) -> bool:
+    """Whether a text can stand in the small round mark: one emoji, or two letters."""
+    if not text or len(text) > MAX_AVATAR or _ACTING.search(text) or any(map(str.isspace, text)):
+        return False
+    return len(text) <= 2 or not any(map(str.isalnum, text))
+
+
 def near(word: str, names: Sequence[str], most: int = 3) -> tuple[str, ...]:
     """The names that were perhaps meant: those that look alike, else those that hold a part of the word."""
     from difflib import get_close_matches  # only when a name is wrong

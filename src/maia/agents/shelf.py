@@ -58,6 +58,13 @@ class Agents:
             raise UsageProblem("agents.unknown_near", name=word, close=", ".join(close))
         raise UsageProblem("agents.unknown", name=word, known=", ".join(agent.nickname for agent in self.found[:10]))
 
+    def ready(self, word: str) -> AgentDefinition:
+        """The agent of that name, to act as it. Raises as `find`, and `UsageProblem` for one that is switched off."""
+        agent = self.find(word)
+        if not agent.is_enabled:
+            raise UsageProblem("agents.disabled", name=agent.nickname, file=agent.shown)
+        return agent
+
 
 @dataclass(frozen=True, slots=True)
 class Shelf:

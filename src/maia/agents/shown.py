@@ -33,6 +33,14 @@ def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
         "asks_nothing": agent.asks_nothing,
         "group": agent.group,
         "max_turns": agent.max_turns,
+        "type": agent.kind,
+        "role": masked(agent.role),
+        "goal": masked(agent.goal),
+        "backstory": masked(agent.backstory),
+        "capabilities": [masked(each) for each in agent.capabilities],
+        "constraints": [masked(each) for each in agent.constraints],
+        "avatar": agent.avatar,
+        "enabled": agent.is_enabled,
         "instructions": masked(agent.instructions),
         "missions": masked(agent.missions),
         "output": masked(agent.output),
@@ -41,5 +49,5 @@ def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
 
 def row_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
     """The short form for lists."""
-    names = ("name", "nickname", "description", "level", "runner", "model")
+    names = ("name", "nickname", "description", "level", "runner", "model", "enabled")
     return {name: value for name, value in config_of(agent, outside).items() if name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +60,7 @@ def section_of(agent: AgentDefinition, turns: int | None = None) -> Section:
     """What the agent is told beside what every session is told. `turns` are its own steps, where these count."""
     called = visible(agent.nickname)
     named = f'"{called}"' if called == agent.name else f'"{called}" (agent {agent.name})'
-    parts = [f"# You act as {named}\n\n{agent.instructions}"]
+    parts = [f"# You act as {named}\n\n{agent.instructions}", *_person_of(agent)]
     if agent.missions:
         parts.append(f"# Your missions\n\n{agent.missions}")
     if agent.output:
@@ -69,6 +69,18 @@ def section_of(agent: AgentDefinition, turns: int | None = None) -> Section:
     if pace:
         parts.append(f"# Effort\n\n{pace}")
     return Section("agent", "\n\n".join(parts), agent.shown)
+
+
+def _person_of(agent: AgentDefinition) -> Iterator[str]:
+    """Who it is beside its instructions, as far as its definition says."""
+    told = {
+        "Your role": agent.role,
+        "Your goal": agent.goal,
+        "Your background": agent.backstory,
+        "What you are good at": "\n".join(f"- {each}" for each in agent.capabilities),
+        "What you keep to without exception": "\n".join(f"- {each}" for each in agent.constraints),
+    }
+    yield from (f"# {title}\n\n{text}" for title, text in told.items() if text)
 
 
 def _pace(agent: AgentDefinition, turns: int | None) -> str:

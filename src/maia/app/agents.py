@@ -55,8 +55,9 @@ def changing(folders: Folders, change: Callable[[Shelf], T]) -> T:
 
 
 def find_agent(folders: Folders, word: str) -> AgentDefinition:
-    """The agent of that name or nickname. Raises `MaiaError`, with the nearest names for one that is not there."""
-    return agent_shelf(folders).read().find(word)
+    """The agent of that name or nickname that is to act. Raises `MaiaError`, with the nearest names for one that is
+    not there, and for one that is switched off."""
+    return agent_shelf(folders).read().ready(word)
 
 
 # At work ------------------------------------------------------------------------------------------------------------

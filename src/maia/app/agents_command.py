@@ -161,7 +161,6 @@ _ACTIONS: Mapping[str, Callable[[Ground, Sequence[str]], int]] = {
     "nicknames": _nicknames,
 }
 
-_LISTS = ("tools", "skills", "folders")
 _SWITCHES = {"true": True, "false": False}
 
 
@@ -186,11 +185,11 @@ def fields_of(given: Sequence[str]) -> dict[str, Any]:
 def _value(name: str, text: str) -> Any:
     if not text:
         return None
-    if name == "permissions" or (name in _LISTS and text.startswith("[")):
+    if name == "permissions" or (name in change.LISTS and text.startswith("[")):
         return json.loads(text)
-    if name in _LISTS:
+    if name in change.LISTS:
         return [part.strip() for part in text.split(",") if part.strip()]
-    return _SWITCHES.get(text.lower(), text) if name in ("trace", "memory", "asks_nothing") else text
+    return _SWITCHES.get(text.lower(), text) if name in change.SWITCHES else text
 
 
 def _done(ground: Ground, shown: str, config: Mapping[str, Any]) -> int:

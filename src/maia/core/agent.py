@@ -18,6 +18,12 @@ AgentGroup: TypeAlias = Literal["main", "team", "specialist"]
 """Main and team are colleagues that people talk to; specialists are there for other agents only (N-05.01)."""
 
 
+AgentKind: TypeAlias = Literal[
+    "assistant", "engineer", "developer", "reviewer", "critic", "researcher", "planner", "coordinator", "observer"
+]
+"""What an agent is by trade (N-05.02): people sort by it, and new agents begin with its words."""
+
+
 @dataclass(frozen=True, slots=True)
 class RealModel:
     """What a nickname of the model table stands for: `model` as the runner knows it, empty for its usual one."""
@@ -43,7 +49,8 @@ class AgentDefinition:
     environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
     for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
     switch off its permission checks (C6.06). `group` is where the workspace lists it, `shown` the file for people.
-    `max_turns` are the steps that a turn of it may do, in place of the usual number (R-2.255).
+    `max_turns` are the steps that a turn of it may do, in place of the usual number (R-2.255). `is_enabled` is False
+    for one that is kept and may not be used. `avatar` is an emoji or two letters for its mark.
     """
 
     name: str
@@ -65,5 +72,13 @@ class AgentDefinition:
     asks_nothing: bool = False
     group: AgentGroup = "main"
     max_turns: int | None = None
+    kind: AgentKind = "assistant"
+    role: str = ""
+    goal: str = ""
+    backstory: str = ""
+    capabilities: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    avatar: str = ""
+    is_enabled: bool = True
     level: AgentLevel = "home"
     shown: str = ""

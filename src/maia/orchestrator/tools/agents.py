@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, cast, get_args
 
-from maia.core.agent import AgentGroup
+from maia.core.agent import AgentGroup, AgentKind
 from maia.core.errors import UsageProblem
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
@@ -41,6 +41,14 @@ _CONFIG: Final[JsonObject] = {
     "asks_nothing": {"type": "boolean", "description": "Its program runs without permission checks"},
     "group": {"type": "string", "enum": [*get_args(AgentGroup)], "description": "Where the web workspace lists it"},
     "max_turns": {"type": ["integer", "null"], "description": "Steps of a turn at most; null for the usual number"},
+    "type": {"type": "string", "enum": [*get_args(AgentKind)]},
+    "role": _STRING,
+    "goal": _STRING,
+    "backstory": _STRING,
+    "capabilities": _STRINGS,
+    "constraints": _STRINGS,
+    "avatar": _STRING,
+    "enabled": {"type": "boolean", "description": "false for one that may not be used"},
     "instructions": _STRING,
     "missions": _STRING,
     "output": _STRING,
