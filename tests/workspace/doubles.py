@@ -8,7 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from maia.agents.shelf import Shelf as AgentShelf
+from maia.agents.template import template
+from maia.core.agent import AgentDefinition
 from maia.core.events import Notice, TextDelta, WireAnswer, WireEvent
+from maia.core.memories import Memory
 from maia.core.ports import Hands
 from maia.core.secret import Secret
 from maia.core.types import AssistantMessage, ChosenBy, Cost, ModelRequest, TextPart
@@ -27,7 +31,8 @@ from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.privacy.destination import HERE, Destination
 from maia.workspace.bench import WorkBench
-from maia.workspace.colleagues import Colleagues, Role, nobody
+from maia.workspace.colleagues import Colleague, Colleagues, Role, nobody
+from maia.workspace.definitions import ToolSeen
 from maia.workspace.folders import Room
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.supply import Address, KeyLook, Reached, Supply, Trial
@@ -148,6 +153,31 @@ class PlayedSupply:
     async def close(self) -> None: ...
 
 
+class PlayedAgents:
+    """The agents of a home folder, nothing else installed."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def shelf(self, folder: str | None = None) -> AgentShelf:
+        return AgentShelf.of(Path(folder or self._home), self._home, trusted=True)
+
+    def colleague(self, agent: AgentDefinition, folder: str | None = None) -> Colleague:
+        return Colleague(agent, model=agent.model)
+
+    def template(self, lang: str) -> str:
+        return template(lang, {})
+
+    def runs_on(self, provider: str) -> str:
+        return ""
+
+    def tools(self) -> Sequence[ToolSeen]:
+        return ()
+
+    def memory(self, name: str) -> Memory | None:
+        return None
+
+
 @asynccontextmanager
 async def workspace_on(
     url: str,
@@ -177,6 +207,7 @@ async def workspace_on(
         lambda: Safety(instance),
         opened,
         supply or PlayedSupply(models),
+        agents=PlayedAgents(home),
         colleagues=colleagues,
     )
     await made.start()

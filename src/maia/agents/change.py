@@ -262,6 +262,8 @@ def _fits(name: str, value: object) -> bool:
             return name not in TITLES
         case bool():
             return name in SWITCHES
+        case int():
+            return name == "max_turns"
         case str():
             is_long = name in TITLES or name in PROSE
             return name != "permissions" and (is_long or "\n" not in value) and can_be_kept(value)

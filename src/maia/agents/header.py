@@ -77,7 +77,7 @@ class Field:
 
 
 Node: TypeAlias = Scalar | Items | Fields
-Value: TypeAlias = str | bool | Sequence[str] | Mapping[str, Sequence[str]]
+Value: TypeAlias = str | bool | int | Sequence[str] | Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +251,8 @@ def _as_read(value: Value) -> object:
     match value:
         case bool():
             return "true" if value else "false"
+        case int():
+            return str(value)
         case str():
             return value
         case Mapping():
@@ -278,7 +280,9 @@ class _Editor:
     def _changes(self, field: Field, value: Value | None, indent: str = "") -> Iterator[tuple[int, int, str]]:
         """What is put in place of what, in the order of the text."""
         match value, field.value:
-            case ((str() | bool()), Scalar(is_block=False) as old) if not (self._is_split(old) or _has_lines(value)):
+            case ((str() | bool() | int()), Scalar(is_block=False) as old) if not (
+                self._is_split(old) or _has_lines(value)
+            ):
                 yield old.start, old.end, self._space(old) + _scalar(value)
             case ((list() | tuple()), Items(is_block=True, items=items) as old) if items and value:
                 yield self._rebuilt(old, value)
@@ -341,7 +345,7 @@ def _rendered(name: str, value: Value | None) -> Iterator[str]:
         case str() if _has_lines(value) and (rows := _block(value)):
             yield f"{name}: |-"
             yield from rows
-        case str() | bool():
+        case str() | bool() | int():
             yield f"{name}: {_scalar(value)}"
         case Mapping():
             yield f"{name}:" if value else f"{name}: {{}}"
@@ -352,7 +356,7 @@ def _rendered(name: str, value: Value | None) -> Iterator[str]:
             yield f"{name}: {_flow(value)}"
 
 
-def _has_lines(value: str | bool) -> bool:
+def _has_lines(value: str | bool | int) -> bool:
     return isinstance(value, str) and "\n" in value
 
 
@@ -367,12 +371,14 @@ def _flow(values: Sequence[str]) -> str:
     return f"[{', '.join(_scalar(each, '[', ']') for each in values)}]"
 
 
-def _scalar(value: str | bool, before: str = "", after: str = "") -> str:
+def _scalar(value: str | bool | int, before: str = "", after: str = "") -> str:
     """As it is where YAML reads the same text again, in this program and in any other; else in quotes."""
     import yaml
 
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     try:
         same = yaml.safe_load(f"k: {before}{value}{after}\n") == {"k": [value] if before else value}
     except (yaml.YAMLError, ValueError, RecursionError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from maia.agents.shelf import Shelf
 from maia.agents.shown import config_of
 from maia.app.acting import Acting, written_rules
 from maia.app.agentkeys import agent_key
@@ -62,9 +63,9 @@ class KnownAgents:
         return self._own
 
     def _read(self, launch: str) -> tuple[Colleague, ...]:
-        found = agent_shelf(find_folders({**self.env, "MAIA_CWD": launch})).read()
+        found = self.shelf(launch).read()
         self.tell(launch, found.notices)
-        return tuple(self._colleague(each, Path(launch)) for each in found.found)
+        return tuple(self.colleague(each, Path(launch)) for each in found.found)
 
     def tell(self, whose: str, notices: Sequence[Notice]) -> None:
         """What is wrong with definitions, in the log of the server, each once (N-05.10)."""
@@ -74,7 +75,12 @@ class KnownAgents:
                 self._told.add((whose, words))
                 _log.warning("%s", words)
 
-    def _colleague(self, agent: AgentDefinition, launch: Path) -> Colleague:
+    def shelf(self, launch: str) -> Shelf:
+        """The agents of that folder, where it was trusted, and of the home folder. Raises `UsageProblem`."""
+        return agent_shelf(find_folders({**self.env, "MAIA_CWD": launch}))
+
+    def colleague(self, agent: AgentDefinition, launch: Path) -> Colleague:
+        """An agent with who answers for it and the folders that it brings along."""
         real = real_model(self.nicknames, agent.model) or RealModel(agent.model, agent.runner)
         if agent.runner not in (OWN_RUNNER, real.runner):
             real = RealModel(agent.model, agent.runner)  # the program itself will say that it has no such model

@@ -78,6 +78,7 @@ async def _serve(options: Options, say: Catalogue, listening: socket.socket) -> 
 
 
 def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Workspace:
+    from maia.app.agentfiles import HomeFiles
     from maia.app.backup import resume_restore
     from maia.app.colleagues import KnownAgents
     from maia.app.keyground import KeyGround
@@ -111,6 +112,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
 
     purses = Purses(lambda: settings, env, say, remembered)
     agents = KnownAgents(env, home, settings.nicknames, say)
+    files = HomeFiles(agents, settings)
     shared = Benches(models, purses, agents, say)
 
     def bench(room: Room, lang: str, role: Role) -> WorkBench:
@@ -129,6 +131,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
         supply,
         word,
         masker_of,
+        agents=files,
         colleagues=agents,
         trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
         program=OpenCode(yard, rooms.location.data / "terminals", rooms.look),

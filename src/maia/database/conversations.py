@@ -173,6 +173,13 @@ def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
     return query.order_by(_C.updated_at.desc(), _C.id.desc()).limit(bindparam("most"))
 
 
+def conversations_with(connection: Connection, owner_id: str, agent: str, limit: int) -> Sequence[ConversationRow]:
+    """Somebody's conversations with that agent, archived ones too, the last changed first."""
+    mine = (_C.owner_id == owner_id, _C.agent == agent, _C.deleted_at.is_(None))
+    query = select(*_COLUMNS).where(*mine).order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
+    return [_conversation(row) for row in connection.execute(query)]
+
+
 def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:
     """Another title."""
     connection.execute(_CHANGE, {"wanted": conversation_id, "title": title, "title_by": by})

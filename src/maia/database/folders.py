@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from maia.database.ids import new_id
 from maia.database.tables import CONVERSATIONS, FOLDERS, PROJECTS
@@ -41,6 +41,23 @@ def inherited(connection: Connection, project_id: str) -> tuple[FolderRow, ...]:
     type_id = connection.execute(kind).scalar()
     own = folders_of(connection, "project", project_id)
     return own or (folders_of(connection, "project_type", type_id) if type_id else ())
+
+
+def places_seen_by(connection: Connection, user_id: str, most: int) -> Sequence[str]:
+    """Primary folders of projects and types, then of that person's own conversations, the last changed first."""
+    c = CONVERSATIONS.c
+    first = (_F.position == 0, _F.is_workspace.is_(False))
+    shared = select(_F.path).where(_F.scope != "conversation", *first).order_by(_F.path).limit(most)
+    own = (
+        select(_F.path, func.max(c.updated_at))
+        .join(CONVERSATIONS, c.id == _F.scope_id)
+        .where(_F.scope == "conversation", *first, c.owner_id == user_id, c.deleted_at.is_(None))
+        .group_by(_F.path)
+        .order_by(func.max(c.updated_at).desc())
+        .limit(most)
+    )
+    found = [*connection.execute(shared).scalars(), *connection.execute(own).scalars()]
+    return tuple(dict.fromkeys(found))[:most]
 
 
 def set_folders(connection: Connection, scope: Scope, scope_id: str, folders: Sequence[FolderRow]) -> None:

@@ -110,8 +110,13 @@ UNASSIGNED: Final = Assigned()
 
 def talked_to(known: Sequence[Colleague]) -> list[Colleague]:
     """Those that people talk to, the main ones first, each group by name (R-2.008)."""
-    found = [each for each in known if each.definition.group in TALKED_TO]
+    found = [each for each in known if is_talked_to(each)]
     return sorted(found, key=lambda each: (TALKED_TO.index(each.definition.group), each.nickname.casefold()))
+
+
+def is_talked_to(agent: Colleague) -> bool:
+    """Whether people talk to it: it is of such a group, and not switched off."""
+    return agent.definition.group in TALKED_TO and agent.definition.is_enabled
 
 
 def named(known: Sequence[Colleague], name: str | None) -> Colleague | None:

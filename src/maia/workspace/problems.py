@@ -27,6 +27,7 @@ __all__ = [
     "NotAllowed",
     "NotThere",
     "NotYours",
+    "Outdated",
     "PolicyChanged",
     "PolicyRefused",
     "PrivacyBlocked",
@@ -97,6 +98,10 @@ class Coded(MaiaError):
         super().__init__(key, **values)
         self.code = code
         self.more = {}
+
+
+class Outdated(Coded):
+    """What should be changed is another one by now; a door tells in `more` what is there."""
 
 
 class ModelUnavailable(Coded):

@@ -13,7 +13,7 @@ from maia.database.database import Database
 from maia.database.folders import folders_of
 from maia.database.homes import Home
 from maia.database.users import User
-from maia.workspace.colleagues import TALKED_TO, UNASSIGNED, Assigned, Colleague, Colleagues, named, talked_to
+from maia.workspace.colleagues import UNASSIGNED, Assigned, Colleague, Colleagues, is_talked_to, named, talked_to
 from maia.workspace.problems import NotThere
 
 
@@ -50,6 +50,8 @@ class Staff:
         if row.agent is not None and named(known, row.agent) is None:
             known = await self.everybody(row)
         colleague = named(known, row.agent)
+        if colleague is not None and not colleague.definition.is_enabled:
+            colleague = None
         missing = row.agent if row.agent is not None and colleague is None else ""
         return Assigned(colleague, named(known, project.agent if project else None), missing)
 
@@ -65,7 +67,7 @@ class Staff:
         Raises `NotThere` for an agent that is none of those that people talk to.
         """
         found = await self.agent(name)
-        if found.definition.group not in TALKED_TO:
+        if not is_talked_to(found):
             raise NotThere("card.no_agent", name=name)
 
         def open_it(connection: Connection) -> tuple[str, bool]:

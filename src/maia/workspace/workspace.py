@@ -29,6 +29,7 @@ from maia.workspace.calls.routing import Routing
 from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.colleagues import Colleagues, nobody
+from maia.workspace.definitions import AgentFiles, Definitions
 from maia.workspace.feed import Feeds
 from maia.workspace.files.attachments import Attachments
 from maia.workspace.folders import WorkFolders
@@ -87,6 +88,7 @@ class Workspace:
         started_with: str | None = None,
         masker: MaskerOf = Masker,
         *,
+        agents: AgentFiles,
         colleagues: Colleagues = nobody,
         trusts: Trusts = everybody,
         program: Program | None = None,
@@ -122,6 +124,7 @@ class Workspace:
             self.attachments,
             self.staff,
         )
+        self.definitions = Definitions(self._database, agents, self.models, self._news)
         self._forgetting: asyncio.Task[None] | None = None
         self.accounts = Accounts(self._database)
         self.terminals = Terminals(self._database, self.accounts, self.work_folders, program)

@@ -43,6 +43,7 @@ RIGHT_WORDS: Final[Mapping[Right, str]] = {
     "chat": "people.right.chat",
     "approve": "people.right.approve",
     "models": "people.right.models",
+    "agents": "people.right.agents",
     "planning": "people.right.planning",
     "privacy_read": "people.right.privacy_read",
     "privacy": "people.right.privacy",

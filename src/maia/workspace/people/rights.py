@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from maia.database.users import ROLES, Role, User
 
 Right: TypeAlias = Literal[
-    "chat", "approve", "models", "planning", "privacy_read", "privacy", "users", "audit", "opencode"
+    "chat", "approve", "models", "agents", "planning", "privacy_read", "privacy", "users", "audit", "opencode"
 ]
 
 _LEADING: Final = frozenset[Role](("owner", "admin"))
@@ -16,6 +16,7 @@ RIGHTS: Final[Mapping[Right, frozenset[Role]]] = {
     "chat": frozenset(("owner", "admin", "user")),
     "approve": _LEADING,
     "models": _LEADING,
+    "agents": _LEADING,
     "planning": _LEADING,
     "privacy_read": _LEADING,
     "privacy": frozenset(("owner",)),
