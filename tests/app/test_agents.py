@@ -182,6 +182,15 @@ def test_an_agent_is_told_its_sections_and_its_pace() -> None:
     assert "Effort" not in section_of(AGENT).text
 
 
+def test_an_agent_is_told_who_it_is_beside_its_instructions() -> None:
+    who = replace(AGENT, role="Clerk", goal="Clear books.", backstory="Ten years.", capabilities=("SQL",))
+    text = section_of(replace(who, constraints=("never pays", "asks"))).text
+    parts = ["# Your role\n\nClerk", "# Your goal\n\nClear books.", "# Your background\n\nTen years.", "- SQL"]
+    for part in (*parts, "without exception\n\n- never pays\n- asks"):
+        assert part in text
+    assert "# Your" not in section_of(AGENT).text.replace("# Your missions", "")
+
+
 def test_only_the_named_tools_are_there_in_their_usual_order() -> None:
     tools = {tool.spec.name: tool for tool in built_in_tools()}
     kept, notices = tools_for(("grep", "read_file", "memory_search", "Nope"), "its file", tools)

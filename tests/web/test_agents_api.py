@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.memories import MemoryEntry
+from maia.memory.identity import place_name
+from maia.memory.sqlite import SqliteStore
 from maia.permissions.trust import remember
 from tests.web.serving import Serving, Visitor, serving
 from tests.web.test_users import PASSWORD
@@ -234,6 +237,25 @@ def test_a_removed_agent_is_kept_aside_and_comes_back(owner: Visitor, home: Path
     assert code(owner.ask("POST", "/api/v1/agents/restore", {"kept": "../../gone"})) == (400, "none_removed")
     put(home, "scrap", BROKEN)
     assert owner.ask("DELETE", "/api/v1/agents/scrap").status_code == 200
+
+
+def test_what_an_agent_keeps_for_itself_is_shown_and_forgotten(owner: Visitor, home: Path) -> None:
+    put(home, "mind", IRIS.replace("nickname: Iris", "nickname: Mind"))
+    assert owner.ask("GET", "/api/v1/agents/mind/memories").json() == {"memories": []}
+    place = home / ".maia" / "memory" / place_name("agent:mind")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    store = SqliteStore(place, "agent:mind")
+    store.put((MemoryEntry("one", "The canal is <b>deep</b>", 1.0), MemoryEntry("two", "Pay on Fridays", 2.0)))
+    store.close()
+    found = owner.ask("GET", "/api/v1/agents/mind/memories").json()["memories"]
+    assert [each["id"] for each in found] == ["two", "one"]
+    found = owner.ask("GET", "/api/v1/agents/mind/memories?q=canal").json()["memories"]
+    assert [each["text"] for each in found] == ["The canal is <b>deep</b>"]
+    assert "The canal is &lt;b&gt;deep" in owner.client.get("/agents/mind/memories").text
+    assert owner.ask("DELETE", "/api/v1/agents/mind/memories/one").status_code == 204
+    assert owner.ask("DELETE", "/api/v1/agents/mind/memories/one").status_code == 404
+    assert len(owner.ask("GET", "/api/v1/agents/mind/memories").json()["memories"]) == 1
+    assert owner.ask("GET", "/api/v1/agents/iris/memories").json() == {"memories": []}
 
 
 def test_a_member_reads_them_and_changes_none_and_the_audit_tells_who_did(

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, StorageState, Vie
 
 from tests.web.serving import Serving, serving
 from tests.web.test_access import routes
+from tests.web.test_agents_api import BROKEN, IRIS, put
 from tests.web.test_browser import SCRIPT, browser, first_run, send
 from tests.web.test_browser import pytestmark as pytestmark
 
@@ -50,7 +51,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         {"text": "That waits for you."},
         *SCRIPT[:4],
     ]
-    with serving(tmp_path_factory.mktemp("accessible") / "data", script=script) as running:
+    data = tmp_path_factory.mktemp("accessible") / "data"
+    for name, text in (("iris", IRIS), ("torn", BROKEN)):
+        put(data / "home", name, text)
+    with serving(data, script=script) as running:
         yield running
 
 
@@ -87,11 +91,17 @@ def context(browser: Browser, begun: tuple[str, StorageState], request: pytest.F
 def paths(conversation: str) -> list[str]:
     """The address of every page. What a route needs besides a conversation is not there: then that has its page."""
     found = {
-        route.path.replace("{conversation_id}", conversation).replace("{", "").replace("}", "")
+        route.path.replace("{conversation_id}", conversation)
+        .replace("{agent_id}", "iris")
+        .replace("{", "")
+        .replace("}", "")
         for route in routes()
         if "GET" in route.methods and not route.path.startswith(("/api/", "/static/", "/health"))
     }
-    return sorted(path for path in found.difference(WITHOUT_A_PERSON) if not path.endswith("/stream"))
+    return [
+        "/agents/torn",
+        *sorted(path for path in found.difference(WITHOUT_A_PERSON) if not path.endswith("/stream")),
+    ]
 
 
 def test_every_page_is_accessible(context: BrowserContext, server: Serving, conversation: str) -> None:
@@ -132,7 +142,11 @@ def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: Br
     page.keyboard.press("Control+k")
     expect(page.locator("#found [role=option]").first).to_be_visible()
     assert violations(page) == []
-    for address, opens in (("/board", "[data-record]"), ("/projects", "[data-plan^=stages]")):
+    for address, opens in (
+        ("/board", "[data-record]"),
+        ("/projects", "[data-plan^=stages]"),
+        ("/agents", "[data-agent-new]"),
+    ):
         page.goto(server.url + address)
         page.locator(f"main {opens}").first.click()
         expect(page.locator("dialog[open]")).to_be_visible()

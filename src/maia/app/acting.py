@@ -141,6 +141,11 @@ _OF_MEMORY: Final = ("memory_search", "memory_expand")
 """Named in many lists; whoever has a memory has them anyway (N-05.08)."""
 
 
+def other_names(tool: str) -> tuple[str, ...]:
+    """The names that other programs give to a tool of ours."""
+    return tuple(name for name, ours in _OTHER_NAMES.items() if ours == tool)
+
+
 def tools_for(
     names: Sequence[str] | None, shown: str, tools: Mapping[str, AnyTool]
 ) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from maia.agents.shelf import Shelf
 from maia.agents.template import template
+from maia.app.acting import other_names
 from maia.app.colleagues import KnownAgents
 from maia.app.supply import program_of
 from maia.core.agent import AgentDefinition
@@ -45,7 +46,7 @@ class HomeFiles:
         from maia.tools.toolbox import built_in_tools
 
         specs = (tool.spec for tool in built_in_tools())
-        seen = [ToolSeen(spec.name, spec.description.partition("\n")[0]) for spec in specs]
+        seen = [ToolSeen(spec.name, spec.description.partition("\n")[0], other_names(spec.name)) for spec in specs]
         return [*seen, ToolSeen(_KEEPING, "")]
 
     def memory(self, name: str) -> Memory | None:

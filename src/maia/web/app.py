@@ -43,6 +43,7 @@ from maia.web.entry.desk import Desk, desk_of
 from maia.web.entry.guard import Guard
 from maia.web.layout import colleagues as colleagues_page
 from maia.web.layout import frame as frame_page
+from maia.web.running import agents as agents_page
 from maia.web.running import approvals as approvals_page
 from maia.web.running import memories as memory_page
 from maia.web.running import observability as observability_page
@@ -125,6 +126,7 @@ def make_app(desk: Desk) -> ASGIApp:
         records.router,
         context_page.router,
         memory_page.router,
+        agents_page.router,
         approvals_page.router,
         colleagues_page.router,
         providers.router,

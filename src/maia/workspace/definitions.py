@@ -43,10 +43,11 @@ _TAKEN: Final = ("agents.exists", "agents.taken")
 
 @dataclass(frozen=True, slots=True)
 class ToolSeen:
-    """A tool that agents may be given: its name, and what it is for as models are told."""
+    """A tool that agents may be given: its name, what it is for as models are told, other names that mean it."""
 
     name: str
     about: str
+    also: tuple[str, ...] = ()
 
 
 class AgentFiles(Protocol):

@@ -25,6 +25,7 @@ class Listed:
     """A colleague in the list; `href` is the place of the home thread, and `is_running` tells of that."""
 
     nickname: str
+    avatar: str
     description: str
     href: str
     is_running: bool
@@ -38,6 +39,7 @@ async def colleagues_of(desk: Desk, person: Person) -> list[Listed]:
     return [
         Listed(
             each.nickname,
+            each.definition.avatar,
             each.description,
             f"/conversations/{at[each.name].id}" if each.name in at else f"/colleagues/{each.name}",
             each.name in at and at[each.name].is_running,
