@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from maia.core.agent import AgentDefinition
+from maia.core.agent import AgentDefinition, AgentGroup, AgentKind
 from maia.core.ports import Say
 from maia.core.text import visible
 from maia.core.types import JsonObject
@@ -17,8 +17,12 @@ from maia.workspace.drafts import SHOWN_TURNS, levels_for
 from maia.workspace.models.catalogue import Catalogue, Pair
 
 Show: TypeAlias = Literal["all", "enabled", "main", "team", "specialist"]
-SHOWN: Final[tuple[Show, ...]] = get_args(Show)
-"""The filters of the page, in their order (N-05.03)."""
+SHOWN: Final[Mapping[Show, str]] = {each: f"agentpage.show.{each}" for each in get_args(Show)}
+"""The filters of the page with their words, in their order (N-05.03); groups are called as theirs."""
+KINDS: Final[Mapping[AgentKind, str]] = {each: f"agentpage.type.{each}" for each in get_args(AgentKind)}
+GROUPS: Final[Mapping[AgentGroup, str]] = {each: f"agentpage.show.{each}" for each in get_args(AgentGroup)}
+BEGINNINGS: Final[Mapping[AgentKind, str]] = {each: f"agentpage.begin.{each}.description" for each in KINDS}
+RULES: Final[Mapping[str, str]] = {each: f"agentpage.rules.{each}" for each in ("deny", "ask", "allow")}
 
 _CUSTOM: Final = Sign("file", "muted", "agentpage.badge.custom")
 _FOLDER: Final = Sign("folder", "info", "agentpage.badge.folder")

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
-from maia.core.agent import AgentGroup, AgentKind
 from maia.core.types import Effort, JsonObject
-from maia.web.drawing.agentview import SHOWN, Show, card_of, fits, form_of
+from maia.web.drawing.agentview import BEGINNINGS, GROUPS, KINDS, RULES, SHOWN, Show, card_of, fits, form_of
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.layout.frame import page_of
@@ -20,8 +19,6 @@ from maia.workspace.people.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 RECENT: Final = 30
-KINDS: Final[tuple[AgentKind, ...]] = get_args(AgentKind)
-GROUPS: Final[tuple[AgentGroup, ...]] = get_args(AgentGroup)
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
 
 
@@ -45,11 +42,13 @@ async def agents(
         cards=[card_of(each, catalogue, person.say) for each in found if fits(each, show)],
         counts_of={each: sum(fits(one, each) for one in found) for each in SHOWN},
         show=show,
+        shows=SHOWN,
         leads=may(person.user, "agents"),
         removed=removed,
         undo=next(((kept, name) for kept, name in removed if kept == gone), None),
         kinds=KINDS,
         groups=GROUPS,
+        beginnings=BEGINNINGS,
     )
 
 
@@ -63,8 +62,8 @@ async def configuration(desk: AtDesk, person: SignedIn, agent_id: str) -> Respon
         installed = await asyncio.to_thread(desk.workspace.definitions.tools)
         form = form_of(found, catalogue, installed, person.say)
     used = await desk.workspace.definitions.used_by(found.name) if found.is_own else ()
-    shared: Mapping[str, Any] = {"kinds": KINDS, "groups": GROUPS, "efforts": EFFORTS, "form": form, "used_by": used}
-    return await _page(desk, person, found, "configuration", **shared)
+    words: Mapping[str, Any] = {"kinds": KINDS, "groups": GROUPS, "rules": RULES, "efforts": EFFORTS}
+    return await _page(desk, person, found, "configuration", form=form, used_by=used, **words)
 
 
 @router.get("/agents/{agent_id}/memories")
@@ -87,11 +86,12 @@ async def workspace(desk: AtDesk, person: SignedIn, agent_id: str) -> Response:
 
 
 Tab = Literal["configuration", "memories", "workspace"]
+_TABS: Final[Mapping[Tab, str]] = {each: f"agentpage.tab.{each}" for each in get_args(Tab)}
 
 
 async def _page(desk: Desk, person: Person, found: Definition, tab: Tab, **values: Any) -> Response:
     leads = may(person.user, "agents")
-    tabs: dict[Tab, bool] = {
+    is_there: Mapping[Tab, bool] = {
         "configuration": True,
         "memories": leads and found.is_own and found.colleague is not None,
         "workspace": found.colleague is not None,
@@ -105,7 +105,7 @@ async def _page(desk: Desk, person: Person, found: Definition, tab: Tab, **value
         card=card_of(found, desk.workspace.models.catalogue, person.say),
         config=found.colleague.config if found.colleague else {},
         tab=tab,
-        tabs=[name for name, is_there in tabs.items() if is_there],
+        tabs={name: words for name, words in _TABS.items() if is_there[name]},
         leads=leads,
         edits=leads and found.is_own and found.colleague is not None,
         **values,
