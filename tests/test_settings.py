@@ -54,7 +54,8 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         b'  "runs": {"atOnce": 3}, "privacy": "Block",\n  "memory": {"on": true},\n'
         b'  "ModelNicknames": {"The Oracle": "a/b", "Claude": {"runner": "claude-code", "model": "opus"}},\n'
         b'  "security": {"foreignMemoryPaths": ["~/notes"]},\n'
-        b'  "model.pricing": {"litellm/m": {"input": 1, "output": 2.5}}\n}',
+        b'  "model.pricing": {"litellm/m": {"input": 1, "output": 2.5}},\n'
+        b'  "model.cli.idleTimeoutMs": 5000, "model.cli.toolTimeoutMs": 6000\n}',
     )
     settings = load_settings(launch, home, {})
     file = "~/.maia/settings.json"
@@ -80,6 +81,8 @@ def test_every_key_of_the_home_file_is_read_with_its_line(home: Path, launch: Pa
         "ModelNicknames": Value({"The Oracle": RealModel("a/b"), "Claude": RealModel("opus", "claude-code")}, line16),
         "security": Value(Security(("~/notes",)), Place(file, 17)),
         "model.pricing": Value({"litellm/m": TokenPrice(1.0, 2.5)}, Place(file, 18)),
+        "model.cli.idleTimeoutMs": Value(5000, Place(file, 19)),
+        "model.cli.toolTimeoutMs": Value(6000, Place(file, 19)),
     }
     assert settings.notices == ()
     assert settings.files[0].values["permissions"] == {"allow": ["Read(**)"]}

@@ -14,6 +14,9 @@ from maia.settings_prices import TokenPrice, prices_of
 SandboxMode: TypeAlias = Literal["off", "auto", "required"]
 """Ordered from free to strict."""
 
+CliSandbox: TypeAlias = Literal["auto", "required"]
+"""`required` is usual, since not every program asks before it acts (decisions §9)."""
+
 DEFAULT_MAX_ITERATIONS = 50
 """T1.04."""
 
@@ -86,9 +89,13 @@ class PrivacyWish:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What the person wants protected: `foreign_memory_paths` are memories and notes that no model may read."""
+    """What the person wants protected: `foreign_memory_paths` are memories and notes that no model may read.
+
+    `cli_sandbox` says whether agent programs may run where the kernel offers no wall; None where nobody can read it.
+    """
 
     foreign_memory_paths: tuple[str, ...] = ()
+    cli_sandbox: CliSandbox | None = "required"
 
 
 class Wrong(Exception):
@@ -233,7 +240,7 @@ def _memory(value: JsonValue) -> MemoryWish:
     return _of_parts(cast(JsonObject, value), _MEMORY_PARTS, "memory", MemoryWish)
 
 
-_FOREIGN = "foreignMemoryPaths"
+_FOREIGN, _CLI_SANDBOX = "foreignMemoryPaths", "cliSandbox"
 
 
 def _security(value: JsonValue) -> Security:
@@ -244,10 +251,17 @@ def _security(value: JsonValue) -> Security:
     written = fields.get(_FOREIGN, [])
     paths = cast("list[JsonValue]", written) if isinstance(written, list) else [None]
     fitting = [each for each in paths if isinstance(each, str) and each.strip()]
-    wrong = (*(name for name in fields if name != _FOREIGN), *([_FOREIGN] if len(fitting) < len(paths) else ()))
+    mode = fields.get(_CLI_SANDBOX, "required")
+    cli_sandbox: CliSandbox | None = next((each for each in get_args(CliSandbox) if each == mode), None)
+    wrong = (
+        *(name for name in fields if name not in (_FOREIGN, _CLI_SANDBOX)),
+        *([_FOREIGN] if len(fitting) < len(paths) else ()),
+        *([_CLI_SANDBOX] if cli_sandbox is None else ()),
+    )
+    found = Security(tuple(fitting), cli_sandbox)
     if wrong:
-        raise Wrong("security", wrong, Security(tuple(fitting)))
-    return Security(tuple(fitting))
+        raise Wrong("security", wrong, found)
+    return found
 
 
 PartsT = TypeVar("PartsT")
@@ -372,6 +386,8 @@ KEYS: dict[str, Known] = {
     "memory": Known(_memory, "memory"),
     "privacy": Known(_privacy, "privacy", "restrict", env="MAIA_PRIVACY"),
     "security": Known(_security, "security"),
+    "model.cli.idleTimeoutMs": Known(_count, "count"),
+    "model.cli.toolTimeoutMs": Known(_count, "count"),
     "lang": Known(_word("lang", ("fr", "en")), "lang", "trusted"),
     "notify": Known(_switch, "switch"),
 }

@@ -72,6 +72,11 @@ def environment(where: Places) -> dict[str, str]:
 # What holds behind either wall ----------------------------------------------------------------------------------------
 
 
+def test_no_command_reads_the_environment_of_what_runs_outside(kind: WallName, launch: Path) -> None:
+    end = behind(kind, places(launch), f"head -c 1 /proc/{os.getpid()}/environ | wc -c; echo over")
+    assert end.output.split()[-2:] == ["0", "over"]
+
+
 def test_the_launch_folder_can_be_written(kind: WallName, launch: Path) -> None:
     end = behind(kind, places(launch), "mkdir a && echo x > a/f && mv a/f a/g && cat a/g && rm -r a && echo y > kept")
     assert in_brief(end) == ("exited", 0, "x\n")

@@ -294,6 +294,16 @@ def test_a_failure_with_a_remedy_in_the_settings_leads_there(
     assert trouble.remedy == say(f"web.error.{word}.fix", **values)
 
 
+def test_a_program_that_was_not_confirmed_lists_every_failed_check(say: Catalogue) -> None:
+    why = Reason("isolation.failed", {"program": "Grok CLI", "checks": ["home", "keys"]})
+    failure = Failure("isolation", "Grok CLI", why=why)
+    trouble = Speaker(say, say.lang).trouble(replace(ENDED, outcome="failed", failure=failure), has_text=False)
+    assert trouble is not None
+    checks = f"{say('isolation.check.home')}, {say('isolation.check.keys')}"
+    assert trouble.why == say("isolation.failed", program="Grok CLI", checks=checks)
+    assert (trouble.settings, checks in trouble.why) == ("/providers", True)
+
+
 def test_the_common_names_are_those_of_the_table() -> None:
     assert {"read_file", "edit_file", "write_file", "run_command", "grep", "glob", "web_fetch"} <= set(COMMON.values())
     assert len(set(COMMON.values())) == len(COMMON)

@@ -172,9 +172,19 @@ def runner_of(ground: Ground) -> RealModel:
 
 def yard_of(ground: Ground) -> Yard:
     """Where agent programs run."""
-    from maia.app.runtimes import Yard
+    from maia.app.runtimes import Yard, patience_of
 
-    return Yard(ground.folders, ground.add_dirs, ground.rules.settings.sandbox, ground.env)
+    settings = ground.rules.settings
+    return Yard(
+        ground.folders,
+        ground.add_dirs,
+        settings.sandbox,
+        ground.env,
+        ground.hidden,
+        settings.security.cli_sandbox or "required",
+        patience_of(settings),
+        ground.guard,
+    )
 
 
 def look_for_wall(ground: Ground) -> WallFound:

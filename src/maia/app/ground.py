@@ -17,6 +17,7 @@ from maia.terminal.options import Options
 
 if TYPE_CHECKING:
     from maia.app.memories import OpenMemory
+    from maia.app.runtimes import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Ground:
     `memory` opens the private memory that the session's tools work on, where it has one; the session closes it.
     `acting` is the agent as which the session acts, None for maia itself. `hidden` are places that its commands may not
     see, beside those that no command sees. `offered` are the names of the only tools that there are, None for all.
+    `guard` stands before the turns of agent programs, None where nobody asks for that.
     `turns` are the steps of a turn that an agent's definition sets, None where the settings say (R-2.255).
     """
 
@@ -40,6 +42,7 @@ class Ground:
     hidden: tuple[Path, ...] = ()
     offered: tuple[str, ...] | None = None
     turns: int | None = None
+    guard: Guard | None = None
 
 
 def plain_ground(options: Options, env: Mapping[str, str], say: Catalogue) -> Ground:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from maia.app.build import lay_ground, work_bench
 from maia.app.colleagues import KnownAgents, seated
 from maia.app.ground import Ground
+from maia.app.isolation import Trialist
 from maia.app.paying import Purses
 from maia.app.rules import FolderRules, saved_outputs
 from maia.core.types import Rule, RuleSource, Verdict
@@ -60,6 +61,7 @@ class Rooms:
         self._foreign, ignored = foreign_paths(settings.security.foreign_memory_paths, home)
         self.notices: tuple[Notice, ...] = (*self.location.notices, *ignored)
         self._database: Path | None = None
+        self.trialist = Trialist(self.look, lambda: self._nowhere)
 
     def keep_in(self, url: URL) -> None:
         """Where the database is: its folder is protected, too (R-2.328)."""
@@ -86,7 +88,8 @@ class Rooms:
             ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, (*_looking(reals), *own), fence
         )
         hidden = tuple(Path(place.path) for place in self.look().places if place.kind != "sensitive")
-        return replace(ground, rules=rules, hidden=hidden, memory=None)  # here everybody has a memory of their own
+        # here everybody has a memory of their own
+        return replace(ground, rules=rules, hidden=hidden, memory=None, guard=self.trialist.guarding)
 
     @cached_property
     def _nowhere(self) -> str:

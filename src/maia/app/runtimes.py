@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -13,31 +13,36 @@ from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
 from maia.core.runtime import OWN_MODEL, Bridge, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
 from maia.core.secret import Secret
-from maia.core.types import ChosenBy, Cost, Effort, JsonObject, Reason, Usage
+from maia.core.types import AssistantMessage, ChosenBy, Cost, Effort, JsonObject, Reason, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice
 from maia.launch import Folders
 from maia.runtimes.environment import start_of
 from maia.runtimes.open import open_runtime
+from maia.runtimes.patience import Patience
 from maia.runtimes.probe import greeted_version, is_older, version_of
 from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places, named_places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
-from maia.settings_values import Sandbox
+from maia.settings import Settings
+from maia.settings_values import CliSandbox, Sandbox
 
 if TYPE_CHECKING:
     from maia.app.agentkeys import AgentKey
 
 State: TypeAlias = Literal["warn", "ok", "skipped"]
+Guard: TypeAlias = "Callable[[Runtime, Program, Path, Yard], Runtime]"
+"""What stands before the turns of a program that lies at that path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Yard:
     """Where programs run: the folders of this start, what commands may touch, and the environment with kept keys.
 
-    `hidden` are places that they may not see, beside those that no program sees.
+    `hidden` are places that they may not see, beside those that no command sees. `cli_sandbox` is the setting of that
+    name; `guard` puts a check before each turn of a program.
     """
 
     folders: Folders
@@ -45,27 +50,54 @@ class Yard:
     sandbox: Sandbox
     env: Mapping[str, str]
     hidden: tuple[Path, ...] = ()
+    cli_sandbox: CliSandbox = "required"
+    patience: Patience = field(default_factory=Patience)
+    guard: Guard | None = None
 
     def home(self, program: Program) -> Path:
         """The program's own home; people sign in there, too (docs/runtimes.md)."""
         return self.folders.config / "runtimes" / program.name
 
-    def wall(self, home: Path) -> WallFound:
-        """The wall that commands have, with the program's home as one more place to write.
+    def wall(self, home: Path, path: Path | None = None) -> WallFound:
+        """The wall that commands have, with the program's home as one more place to write, and it itself in sight.
 
-        Also where commands run without one: programs never do. Raises `ToolProblem` where commands have no network.
+        Also where commands run without one. Raises `ToolProblem` where commands have no network.
         """
         if not self.sandbox.network:
             raise ToolProblem("runtime.no_network")
         mode = "auto" if self.sandbox.mode == "off" else self.sandbox.mode
+        return find_wall(mode, self.places(home, path))
+
+    def places(self, home: Path, path: Path | None = None) -> Places:
+        """What a program that lies at `path` may touch and see."""
         writable = named_places(self.sandbox.writable, self.folders.launch)
-        readable = named_places(self.sandbox.readable, self.folders.launch)
+        readable = (*named_places(self.sandbox.readable, self.folders.launch), *self.shown_for(path))
         # As a temporary folder, not as a work folder, in which `.claude` and the like could not be written.
         own = (*temporary_folders(), home)
-        launch, hidden = self.folders.launch, self.hidden
-        return find_wall(
-            mode, Places(launch, self.folders.home, self.add_dirs, writable, readable, hidden=hidden, temporary=own)
+        return Places(
+            self.folders.launch,
+            self.folders.home,
+            self.add_dirs,
+            writable,
+            readable,
+            hidden=self.hidden,
+            temporary=own,
         )
+
+    def shown_for(self, path: Path | None) -> tuple[Path, ...]:
+        """The folders of a program that is installed in a place that is hidden (`~/.claude/local`)."""
+        if path is None:
+            return ()
+        folders = dict.fromkeys((path.parent, path.resolve().parent))
+        hidden = tuple(each.resolve() for each in self.hidden)
+        return tuple(each for each in folders if any(each.resolve().is_relative_to(place) for place in hidden))
+
+
+def patience_of(settings: Settings) -> Patience:
+    """How long programs may be silent (N-03.10), in the settings in milliseconds."""
+    usual = Patience()
+    idle, tool = settings.get("model.cli.idleTimeoutMs"), settings.get("model.cli.toolTimeoutMs")
+    return replace(usual, idle=idle / 1000 if idle else usual.idle, tool=tool / 1000 if tool else usual.tool)
 
 
 class ProgramModels:
@@ -157,6 +189,29 @@ class ExplainingRuntime:
         await self._runtime.aclose()
 
 
+@dataclass(frozen=True, slots=True)
+class TellingRuntime:
+    """A program that may run without a wall: once in a conversation that is told (R-2.236)."""
+
+    runtime: Runtime
+    program: Program
+    yard: Yard
+
+    @property
+    def name(self) -> str:
+        return self.runtime.name
+
+    async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+        told = any(isinstance(each, AssistantMessage) and each.provider == self.name for each in task.history)
+        found = await asyncio.to_thread(self.yard.wall, self.yard.home(self.program))
+        if found.wall is None and not told:
+            desk.tell(Notice("warn", "runtime.no_sandbox", {"program": self.program.title}))
+        return await self.runtime.turn(task, desk)
+
+    async def aclose(self) -> None:
+        await self.runtime.aclose()
+
+
 def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | None = None) -> ProgramModels:
     """The program of that name; `key` is the only one that it gets, where an agent names one.
 
@@ -172,17 +227,24 @@ def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | Non
     guard_keys(program, env)
     if model and program.model_var:
         env = {**env, program.model_var: model}
+    yard = replace(yard, env=env)
     runtime = open_runtime(
         program,
         path,
-        PipedPrograms(yard.wall).start,
+        PipedPrograms(lambda home: yard.wall(home, path), bare=yard.cli_sandbox == "auto" and program.asks).start,
         folder=yard.folders.launch,
         home=yard.home(program),
         env=env,
         version=__version__,
+        patience=yard.patience,
     )
+    driver = runtime
+    if yard.cli_sandbox == "auto" and program.asks:
+        runtime = TellingRuntime(runtime, program, yard)
+    if yard.guard is not None:
+        runtime = yard.guard(runtime, program, path, yard)
     explaining = ExplainingRuntime(runtime, program, yard.home(program), env)
-    return ProgramModels(program, explaining, model, notices, runtime)
+    return ProgramModels(program, explaining, model, notices, driver)
 
 
 def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:

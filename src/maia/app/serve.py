@@ -89,6 +89,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     from maia.app.rooms import Benches, Rooms
     from maia.app.runtimes import Yard
     from maia.app.supply import Supplied
+    from maia.app.walls import ProgramWalls
     from maia.credentials.vault import open_vault
     from maia.database.address import database_url
     from maia.llm.endpoint import OFFLINE
@@ -99,6 +100,8 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     home = folders.home
     env = with_kept_keys(home / ".maia" / "keys", env)
     settings = load_settings(home, home, env, {}, folder_trusted=False)
+    if settings.security.cli_sandbox is None:
+        raise UsageProblem("serve.cli_sandbox", file="~/.maia/settings.json")
     rooms = Rooms(env, home, settings)
     for notice in rooms.notices:
         print(say(notice.key, **notice.values), file=sys.stderr, flush=True)
@@ -121,7 +124,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     word = own_model(settings.nicknames, options.model) if options.model else None
     usual = own_model(settings.nicknames, settings.model or "")
     keys = KeyGround(options, env, say, home, open_vault(home / ".maia" / "keys", env))
-    yard = Yard(folders, (), settings.sandbox, env)
+    yard = Yard(folders, (), settings.sandbox, env, cli_sandbox=settings.security.cli_sandbox)
     supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual), purses=purses)
     return Workspace(
         url,
@@ -135,6 +138,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
         colleagues=agents,
         trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
         program=OpenCode(yard, rooms.location.data / "terminals", rooms.look),
+        walls=ProgramWalls(yard, rooms.trialist),
     )
 
 

@@ -153,17 +153,10 @@ class Supplied:
     def _programs(self) -> Iterator[ProviderRow]:
         for program in PROGRAMS:
             if find(program, self._yard.env) is not None:
-                health = "ready" if self._is_signed_in(program) else "auth"
+                health = "ready" if is_signed_in(program, self._yard) else "auth"
                 yield ProviderRow(
                     f"{program.name}{PROGRAM_MARK}", program.title, "cli", origin="program", health=health
                 )
-
-    def _is_signed_in(self, program: Program) -> bool:
-        """Whether it has a key, or somebody signed in in the home that it has here."""
-        home = self._yard.home(program)
-        return any(self._yard.env.get(name) for name in program.key_vars) or any(
-            (home / name).exists() for name in program.logins
-        )
 
     async def _version(self, provider_id: str) -> str:
         """What the program's own check says; it is asked for its version only, so that nothing is spent."""
@@ -200,6 +193,14 @@ class Supplied:
         from maia.llm.providers import BY_NAME
 
         return vote.key is not None and vote.error is None and vote.provider in BY_NAME
+
+
+def is_signed_in(program: Program, yard: Yard) -> bool:
+    """Whether it has a key, or somebody signed in in the home that it has here."""
+    home = yard.home(program)
+    return any(yard.env.get(name) for name in program.key_vars) or any(
+        (home / name).exists() for name in program.logins
+    )
 
 
 def opener(

@@ -140,6 +140,20 @@ class ProgramEnd:
     model: str = ""
 
 
+CheckId: TypeAlias = Literal["home", "data", "keys", "writes", "network"]
+"""What is tried of a program's isolation: the private things of the home folder and of maia are out of its reach, no
+key but its own is given to it, it writes nowhere else, and its network is the one of the settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class IsolationCheck:
+    """One trial from inside a program's wall; `found` names what it could reach."""
+
+    id: CheckId
+    passed: bool
+    found: tuple[str, ...] = ()
+
+
 class Runtime(Protocol):
     """An agent program. One turn at a time; between turns it may keep its process and its session."""
 

@@ -203,6 +203,7 @@ FailureKind: TypeAlias = Literal[
     "too_long",  # the input does not fit the model's window
     "not_llm",  # something answered, but it is no model server
     "not_configured",
+    "isolation",  # a program was stopped: nobody could confirm that it runs behind its wall
     "other",
 ]
 

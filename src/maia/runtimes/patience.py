@@ -13,11 +13,11 @@ ResultT = TypeVar("ResultT")
 @dataclass(frozen=True, slots=True)
 class Patience:
     """Seconds without a word: until a session is there (a fresh home is filled first), during a turn, and while a
-    tool of the program runs. `cancel` is the time it has to end a stopped turn well."""
+    tool of the program runs (N-03.10). `cancel` is the time it has to end a stopped turn well."""
 
     start: float = 180.0
     idle: float = 600.0
-    tool: float = 3_600.0
+    tool: float = 1_200.0
     cancel: float = 3.0
 
 

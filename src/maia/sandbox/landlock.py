@@ -27,6 +27,11 @@ _VERSION: Final = 1
 _PATH_BENEATH: Final = 1
 _SET_NO_NEW_PRIVS: Final = 38
 
+_CAPSET: Final = 0x20080522
+_KEPT_CAPABILITIES: Final = sum(1 << bit for bit in (0, 1, 3, 4, 5, 6, 7))
+"""CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, as behind bubblewrap: root with PERFMON or SYS_PTRACE
+reads the environment of processes outside, which Landlock alone does not keep it from (capabilities(7))."""
+
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _TRUNCATE: Final = 1 << 14
@@ -93,6 +98,7 @@ class LandlockWall:
                 _allow(ruleset, path, rights & handled)
             if _libc().prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
                 raise OSError(ctypes.get_errno(), "prctl")
+            _drop_capabilities()
             _call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
         finally:
             os.close(ruleset)
@@ -108,6 +114,22 @@ class LandlockWall:
                 yield path, handled
         for device in _DEVICES:
             yield Path(os.path.realpath(device)), handled
+
+
+def _drop_capabilities() -> None:
+    """Keep what work on files of others needs, of the calling thread and for good: with no-new-privileges no program
+    gains more than it had (execve(2)). Raises OSError."""
+    if os.geteuid() != 0:
+        return
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPSET, 0))
+    held = ctypes.create_string_buffer(24)
+    if _libc().capget(header, held) != 0:
+        raise OSError(ctypes.get_errno(), "capget")
+    effective, permitted, inheritable, *_ = struct.unpack("=6I", held.raw)
+    kept = _KEPT_CAPABILITIES
+    left = struct.pack("=6I", effective & kept, permitted & kept, inheritable & kept, 0, 0, 0)
+    if _libc().capset(header, ctypes.create_string_buffer(left)) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 def _around(root: Path, hidden: Sequence[Path]) -> Iterator[Path]:

@@ -16,7 +16,7 @@ from maia.core.runtime import ProgramGone, ProgramStart
 from maia.core.secret import Secret
 from maia.core.text import cut_middle
 from maia.sandbox import tree
-from maia.sandbox.confined import Wall
+from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.kin import Kin
 from maia.sandbox.start import Begun, begin, stands
 from maia.sandbox.threshold import STARTS
@@ -36,16 +36,18 @@ _SHORTEST_SECRET: Final = 8
 class PipedPrograms:
     """Starts programs. `find_wall` is asked for each start, in a thread, with the program's own home as writable.
 
-    A program never runs without a wall, whatever the settings say of commands: not all of them ask before they act.
+    A program does not run without a wall, whatever the settings say of commands: not all of them ask before they act.
+    Only `bare` ones do, which the person allowed where the kernel offers no wall.
     """
 
-    def __init__(self, find_wall: Callable[[Path], WallFound]) -> None:
+    def __init__(self, find_wall: Callable[[Path], WallFound], *, bare: bool = False) -> None:
         self._find_wall = find_wall
+        self._bare = bare
 
     async def start(self, start: ProgramStart) -> PipedProgram:
         """Start a program. Raises `ToolProblem` where no wall works, `ProgramGone` where it cannot be started."""
         found = await asyncio.to_thread(self._find_wall, start.home)
-        if found.wall is None:
+        if found.wall is None and not self._bare:
             reason = found.notice.values.get("reason", "") if found.notice else ""
             raise ToolProblem("runtime.no_wall", reason=reason)
         mark = os.urandom(8).hex()
@@ -60,10 +62,10 @@ class PipedPrograms:
         raise ProgramGone("runtime.not_started", program=start.argv[0], problem=said)
 
 
-def _begin(wall: Wall, start: ProgramStart, env: Mapping[str, str]) -> Begun:
+def _begin(wall: Wall | None, start: ProgramStart, env: Mapping[str, str]) -> Begun:
     pipe = subprocess.PIPE
     try:
-        confined = wall.confine(start.argv, start.folder)
+        confined = wall.confine(start.argv, start.folder) if wall else Confined(start.argv)
         return begin(confined, start.folder, env, stdin=pipe, stdout=pipe, stderr=pipe)
     except (OSError, ValueError) as problem:
         words = system_words(problem) if isinstance(problem, OSError) else str(problem)

@@ -38,6 +38,7 @@ __all__ = [
     "TrialFailed",
     "Unfit",
     "Unusable",
+    "VerifyUnavailable",
     "WrongSignIn",
 ]
 
@@ -121,6 +122,13 @@ class Unfit(Coded):
 
 class DiscoveryFailed(Coded):
     """The list of models could not be had, or was empty; nothing was changed (N-01.10)."""
+
+
+class VerifyUnavailable(Coded):
+    """The isolation of a program cannot be tried now, or not by a person (N-03.03)."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__("verifyUnavailable", key, **values)
 
 
 class TrialFailed(Coded):

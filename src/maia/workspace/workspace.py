@@ -36,6 +36,7 @@ from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
 from maia.workspace.models.budgets import Budgets
 from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.isolation import Isolations, NoWalls, Walls
 from maia.workspace.models.shelf import Shelf
 from maia.workspace.models.supply import Supply
 from maia.workspace.news import News
@@ -92,6 +93,7 @@ class Workspace:
         colleagues: Colleagues = nobody,
         trusts: Trusts = everybody,
         program: Program | None = None,
+        walls: Walls | None = None,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
@@ -103,6 +105,7 @@ class Workspace:
         self._news = News()
         self._log = Log(self._database, self._feeds, self._news)
         self.models = Shelf(self._database, supply, started_with)
+        self.isolations = Isolations(self.models, walls or NoWalls())
         self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,6 +12,7 @@ from maia.core.secret import Secret
 from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.api.bindings import options_json
+from maia.web.api.isolation import sandbox_json
 from maia.web.api.shapes import Body, Name
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, SignedIn
@@ -59,21 +61,23 @@ class NewAddress(Body):
 
 
 @router.get("/providers")
-async def list_providers(desk: AtDesk) -> JsonObject:
+async def list_providers(desk: AtDesk, person: SignedIn) -> JsonObject:
     """All providers with their models, by name."""
     catalogue = await desk.workspace.models.known()
+    sandbox = await asyncio.to_thread(sandbox_json, desk.workspace.isolations, person.say)
     return {
-        "providers": [provider_json(each, catalogue) for each in catalogue.providers],
+        "providers": [_with_sandbox(provider_json(each, catalogue), sandbox) for each in catalogue.providers],
         "autoRoutingEnabled": catalogue.auto_allowed,
         "default": _pair_json(catalogue.install_default()),
     }
 
 
 @router.get("/providers/{provider_id}")
-async def get_provider(desk: AtDesk, provider_id: str) -> JsonObject:
+async def get_provider(desk: AtDesk, person: SignedIn, provider_id: str) -> JsonObject:
     """One provider with its models."""
     catalogue = await desk.workspace.models.known()
-    return provider_json(desk.workspace.models.provider(provider_id), catalogue)
+    sandbox = await asyncio.to_thread(sandbox_json, desk.workspace.isolations, person.say)
+    return _with_sandbox(provider_json(desk.workspace.models.provider(provider_id), catalogue), sandbox)
 
 
 @router.patch("/providers/{provider_id}")
@@ -177,6 +181,11 @@ def provider_json(row: ProviderRow, catalogue: Catalogue) -> JsonObject:
         "checkedAt": moment(row.checked_at),
         "models": [model_json(each) for each in catalogue.models_of(row.id)],
     }
+
+
+def _with_sandbox(body: JsonObject, sandbox: JsonObject) -> JsonObject:
+    """With what walls a program in, null for a provider that is none (N-03.09)."""
+    return {**body, "fileSandbox": sandbox if body["kind"] == "cli" else None}
 
 
 def model_json(row: ModelRow) -> JsonObject:

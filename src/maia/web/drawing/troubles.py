@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from maia.core.ports import Say
+from maia.core.runtime import CheckId
 from maia.core.text import visible
-from maia.core.types import Failure
+from maia.core.types import Failure, JsonObject, Reason
 
 _SPECIFIC: Final[Mapping[str, str]] = {
     "server_stopped": "web.error.server_stopped",
@@ -25,6 +26,8 @@ _SPECIFIC: Final[Mapping[str, str]] = {
 }
 """Failures with a message of their own, by their code, or by what is known beside the server's words."""
 
+CHECK_IDS: Final[tuple[str, ...]] = get_args(CheckId)
+
 _PROVIDERS: Final = "/providers"
 _SETTLED_IN: Final[Mapping[str, str]] = {
     "web.error.auth": _PROVIDERS,
@@ -33,6 +36,7 @@ _SETTLED_IN: Final[Mapping[str, str]] = {
     "web.error.no_wall": _PROVIDERS,
     "web.error.absent": _PROVIDERS,
     "web.error.not_signed_in": _PROVIDERS,
+    "web.error.isolation": _PROVIDERS,
     "web.error.budget_stop": "/providers?tab=budget",
 }
 """Failures whose remedy is a setting, and the page that has it (R-2.226)."""
@@ -70,9 +74,16 @@ def told(failure: Failure, values: Mapping[str, Any], say: Say, *, has_text: boo
         say(remedy, **values) if say.has(remedy) else "",
         _details(failure),
         has_text,
-        visible(say(reason.key, **reason.values)) if reason is not None and not known else "",
+        visible(_why(reason, say)) if reason is not None and not known else "",
         _SETTLED_IN.get(key, ""),
     )
+
+
+def _why(reason: Reason, say: Say) -> str:
+    """The reason in words; isolation checks that failed are each told in words, too (R-2.219)."""
+    checks = [say(f"isolation.check.{each}") for each in reason.values.get("checks", ()) if each in CHECK_IDS]
+    values: JsonObject = {**reason.values, "checks": ", ".join(checks)} if checks else reason.values
+    return say(reason.key, **values)
 
 
 def settings_for(code: str) -> str | None:

@@ -47,6 +47,7 @@ from maia.workspace.problems import (
     TrialFailed,
     Unfit,
     Unusable,
+    VerifyUnavailable,
     WrongSignIn,
 )
 
@@ -71,6 +72,7 @@ _STATUS: Mapping[type[MaiaError], int] = {
     PrivacyBlocked: 422,
     Unfit: 400,
     NotThere: 404,
+    VerifyUnavailable: 409,
     DiscoveryFailed: 502,
     TrialFailed: 502,
     WrongSignIn: 401,

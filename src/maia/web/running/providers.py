@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from fastapi import APIRouter
@@ -11,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from maia.core.costs import dollars
 from maia.core.ports import Say
+from maia.web.drawing.isolation import Panel
 from maia.web.drawing.picker import compact
 from maia.web.drawing.words import Sign
 from maia.web.entry.auth import AtDesk, Person, SignedIn
@@ -99,6 +101,7 @@ class Card:
     sign: Sign
     models: tuple[ModelLine, ...]
     enabled: int
+    panel: Panel | None = None
 
 
 @router.get("/providers")
@@ -112,7 +115,8 @@ async def providers_page(desk: AtDesk, person: SignedIn, tab: Tab = "providers")
 
 async def _providers(desk: Desk, person: Person) -> dict[str, Any]:
     catalogue = await desk.workspace.models.known()
-    cards = [_card(each, catalogue, person.say) for each in catalogue.providers]
+    panels = await asyncio.to_thread(_panels, desk, catalogue)
+    cards = [replace(_card(each, catalogue, person.say), panel=panels.get(each.id)) for each in catalogue.providers]
     groups = [(key, [card for card in cards if card.row.kind == kind]) for kind, key in KINDS.items()]
     return {
         "groups": [(key, found) for key, found in groups if found],
@@ -121,6 +125,12 @@ async def _providers(desk: Desk, person: Person) -> dict[str, Any]:
         "ready": sum(card.sign.tone == "success" for card in cards),
         "owners": desk.workspace.models.key_owners(),
     }
+
+
+def _panels(desk: Desk, catalogue: Catalogue) -> dict[str, Panel]:
+    """Of the programs. Blocks the first time: the kernel is asked once."""
+    walls = desk.workspace.isolations
+    return {each.id: Panel(walls.of(each.id), walls.file_sandbox) for each in catalogue.providers if each.kind == "cli"}
 
 
 async def _tiers(desk: Desk, person: Person) -> dict[str, Any]:
