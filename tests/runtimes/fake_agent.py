@@ -5,7 +5,7 @@ denied_ends, denied_refusal (end the answer there), envelope (a tool called thro
 cancelled (waits for ever in the turn), stubborn (ignores that it is told to stop), crashed, hung, garbage,
 half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
 key), auth, resumed, old (of the protocol), update (says that there is one), asks_update (and waits for an answer),
-endless (says more and more), edits (two files, asked about).
+endless (says more and more), edits (two files, asked about), confirms (tells back the system prompt it was given).
 With the tools that it is lent (each call in `calls.json`, `[[name, arguments]]`): lent (calls them, one after the
 other), lent_quietly (and tells nothing of it), lent_dead (when their server is gone).
 """
@@ -253,7 +253,7 @@ class Acp:
                 self.update(sessionUpdate="available_commands_update", availableCommands=["x" * 500_000])
                 self.update(sessionUpdate="agent_thought_chunk", content={"type": "text", "text": "y" * 500_000})
         before_the_answer(self.say)
-        self.say(words if SCENARIO == "resumed" else ANSWER)
+        self.say(words if SCENARIO in ("resumed", "confirms") else ANSWER)
         usage = {"inputTokens": 10, "outputTokens": 5, "cachedReadTokens": 2, "totalTokens": 17}
         result = {"stopReason": "end_turn"}
         if SCENARIO != "no_usage":
@@ -276,7 +276,8 @@ class Acp:
                     for server in message["params"]["mcpServers"]:
                         env = {each["name"]: each["value"] for each in server["env"]}
                         self.server = [server["command"], *server["args"]], env
-                    self.reply(message, {"sessionId": "s1"})
+                    told = {"_meta": message["params"].get("_meta")} if SCENARIO == "confirms" else {}
+                    self.reply(message, {"sessionId": "s1", **told})
                 case "session/prompt":
                     self.reply(message, self.prompt(message["params"]["prompt"][0]["text"]))
 

@@ -16,8 +16,16 @@ from typing import Any
 import pytest
 
 from maia.core.errors import ToolProblem
-from maia.core.events import Answered, ApprovalRequested, Event, ToolCallFinished, ToolCallStarted, TurnEnded
-from maia.core.runtime import Permit, ProgramCall, ProgramEvent, ProgramResult
+from maia.core.events import (
+    Answered,
+    ApprovalRequested,
+    Event,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEnded,
+)
+from maia.core.runtime import Permit, ProgramCall, ProgramEvent, ProgramResult, ProgramTask
 from maia.core.types import Answer, JsonObject, Need, TextPart, ToolCallPart, ToolResult, ToolSpec, Verdict
 from maia.runtimes.bridge import Bridge
 from maia.runtimes.bridged import BridgedDesk
@@ -407,3 +415,20 @@ async def test_the_version_that_is_asked_for_is_spoken_where_it_is_known(wanted:
     greeting = {"id": 1, "method": "initialize", "params": {"protocolVersion": wanted}}
     answer: Any = await Lending([], use).answer(greeting)
     assert answer["result"]["protocolVersion"] == spoken
+
+
+@pytest.mark.parametrize(
+    ("scenario", "takes", "way"),
+    [("resumed", False, "message"), ("resumed", True, "unverified"), ("confirms", True, "verified")],
+)
+async def test_how_instructions_went_is_as_the_driver_saw_it(
+    tmp_path: Path, scenario: str, takes: bool, way: str
+) -> None:
+    plain, program = PlainDesk(), runtime(tmp_path, "acp", scenario, takes_instructions=takes)
+    try:
+        end = await program.turn(ProgramTask("Do it", tmp_path, 0, instructions="Be brief"), plain)
+    finally:
+        await program.aclose()
+    said = "".join(each.text for each in plain.events if isinstance(each, TextDelta))
+    assert (end.outcome, end.prompt) == ("finished", way)
+    assert said == ("Be brief\n\nDo it" if way == "message" else "Do it")

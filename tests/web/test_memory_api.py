@@ -126,6 +126,14 @@ def test_settings_of_the_installation_are_read_and_changed_all_or_none(owner: Vi
             id="no tools",
         ),
         pytest.param({"promptChannel": "message"}, "System prompt: delivered in the message", id="by message"),
+        pytest.param(
+            {"promptChannel": "unverified"},
+            "System prompt: sent as system prompt (unverified)",
+            id="as a system prompt",
+        ),
+        pytest.param(
+            {"promptChannel": "verified"}, "System prompt: delivered as system prompt (verified)", id="confirmed"
+        ),
     ],
 )
 def test_each_fact_of_what_was_delivered_has_its_line(change: JsonObject, line: str) -> None:

@@ -75,19 +75,24 @@ def test_three_look_ups_an_answer_are_shared_whoever_answers(database_url: str, 
 
 
 def test_a_program_that_can_look_gets_what_a_model_with_tools_gets(tmp_path: Path) -> None:
-    async def story(*, loses: bool) -> JsonObject:
-        models = Lending(tmp_path / "agent", [SEARCH], loses=loses)
-        url = f"sqlite:///{tmp_path}/{loses}.db"
-        async with workspace_on(url, tmp_path / str(loses), models, bench=benched(models)) as (workspace, user):
+    async def story(scenario: str, *, loses: bool = False) -> JsonObject:
+        models = Lending(tmp_path / "agent", [SEARCH], scenario, loses=loses)
+        name = f"{scenario}-{loses}"
+        url = f"sqlite:///{tmp_path}/{name}.db"
+        async with workspace_on(url, tmp_path / name, models, bench=benched(models)) as (
+            workspace,
+            user,
+        ):
             for n in range(6):
                 await workspace.memories.add(user.id, f"Importer fact number {n}")
             row = await workspace.create(user, "", "en")
             await turn(workspace, user, row, "What of the importer?")
             return await delivered(workspace, row)
 
-    reached, lost = asyncio.run(story(loses=False)), asyncio.run(story(loses=True))
+    reached, lost = asyncio.run(story("lent")), asyncio.run(story("text", loses=True))
     assert (reached["recall"]["expanded"], reached["lookups"]) == (2, {"calls": 1, "limit": 3, "items": 6})
     assert (lost["recall"]["expanded"], lost["lookups"]) == (4, None)
+    assert asyncio.run(story("text"))["lookups"] is None, "it never came for them"
 
 
 def test_an_agents_list_of_tools_holds_for_a_program_too(tmp_path: Path) -> None:

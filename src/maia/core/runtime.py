@@ -127,9 +127,17 @@ class ProgramTask:
         return "\n\n".join((*(section.text for section in self.preface), self.text))
 
 
+PromptWay: TypeAlias = Literal["verified", "unverified", "message"]
+"""How a program's instructions went: as its system prompt, which it confirmed or not, or in the message (R-2.124)."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """How the turn ended. `usage` and `cost_usd` are what the program reported for the whole turn, if it did."""
+    """How the turn ended. `usage` and `cost_usd` are what the program reported for the whole turn, if it did.
+
+    `prompt` is as the driver saw it, None where the turn did not come so far. `came` is False where the program was
+    lent tools and never asked for them.
+    """
 
     outcome: Outcome
     stop: StopReason = "unknown"
@@ -138,6 +146,8 @@ class ProgramEnd:
     cost_usd: float | None = None
     failure: Failure | None = None
     model: str = ""
+    prompt: PromptWay | None = None
+    came: bool = True
 
 
 CheckId: TypeAlias = Literal["home", "data", "keys", "writes", "network"]

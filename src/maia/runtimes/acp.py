@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask, ToolServer
+from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask, PromptWay, ToolServer
 from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.acp_updates import Fold
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
@@ -50,6 +50,7 @@ class _Live:
     usage: Usage | None = None
     model: str = ""
     has_tools: bool = False
+    prompt: PromptWay = "message"
     made: JsonObject = field(default_factory=dict[str, JsonValue])
 
 
@@ -111,7 +112,7 @@ class AcpRuntime:
             await self._choose_model(live, live.made, task.model)
             live.model = task.model
         fold = turn.fold = Fold(self._program, task.folder, live.cost)
-        words = first_prompt(task) if is_new else task.request
+        words = first_prompt(task, is_instructed=live.prompt != "message") if is_new else task.request
         asked: JsonObject = {"sessionId": live.session, "prompt": [{"type": "text", "text": words}]}
         turn.prompting = asyncio.create_task(live.rpc.call("session/prompt", asked))
         turn.prompting.add_done_callback(lambda done: done.cancelled() or done.exception())  # told here or to nobody
@@ -125,7 +126,7 @@ class AcpRuntime:
         usage = told = fold.usage(result)
         if self._program.sums_usage:
             usage, live.usage = usage_since(told, live.usage), told or live.usage
-        return ProgramEnd(outcome, stop, raw, usage, fold.cost, model=task.model)
+        return ProgramEnd(outcome, stop, raw, usage, fold.cost, model=task.model, prompt=live.prompt)
 
     async def _ready(self) -> _Live:
         """The running agent; started and greeted where there is none. Raises `MaiaError`, `RpcError`, `Hung`."""
@@ -148,8 +149,12 @@ class AcpRuntime:
 
     async def _open_session(self, live: _Live, task: ProgramTask, desk: Desk) -> None:
         servers: list[JsonValue] = [_told_of(task.server)] if task.server else []
-        made = await self._call(live, "session/new", {"cwd": str(task.folder), "mcpServers": servers})
-        live.has_tools = bool(servers)
+        asked: JsonObject = {"cwd": str(task.folder), "mcpServers": servers}
+        is_instructed = self._program.takes_instructions and bool(task.instructions)
+        if is_instructed:
+            asked["_meta"] = {"systemPrompt": {"append": task.instructions}}
+        made = await self._call(live, "session/new", asked)
+        live.has_tools, live.prompt = bool(servers), _prompt_way(made, task) if is_instructed else "message"
         live.session, live.thread, live.cost, live.usage = text(made.get("sessionId")), task.thread, None, None
         live.made, live.model = made, ""
         await self._choose_mode(live, made)
@@ -269,6 +274,13 @@ class AcpRuntime:
         finally:
             live.serving.cancel()
             await asyncio.gather(live.serving, return_exceptions=True)
+
+
+def _prompt_way(made: JsonObject, task: ProgramTask) -> PromptWay:
+    """Verified where the agent tells back the system prompt that it was given; that it took it silently is no proof."""
+    told = table(made.get("_meta")).get("systemPrompt")
+    said = text(told) or text(table(told).get("append"))
+    return "verified" if task.instructions in said else "unverified"
 
 
 def _told_of(server: ToolServer) -> JsonObject:

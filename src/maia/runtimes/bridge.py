@@ -43,6 +43,8 @@ class Bridge:
         self._word = ""
         self._desk: Desk | None = None
         self._server: asyncio.Server | None = None
+        self.is_known = False
+        """Whether the program itself asked for the tools."""
         self._calls: set[asyncio.Task[None]] = set()
         self._lines: set[asyncio.Task[None]] = set()
 
@@ -109,6 +111,7 @@ class Bridge:
                     if (task := open_calls.get(number)) is not None:
                         task.cancel()
                     continue
+                self.is_known |= self._desk is not None and message.get("method") == "tools/list"
                 number = json.dumps(message.get("id"))
                 task = asyncio.create_task(_reply(lending, message, writer))
                 open_calls[number] = task

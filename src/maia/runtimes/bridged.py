@@ -76,7 +76,8 @@ class BridgedRuntime:
             return await self._runtime.turn(task, desk)
         bridged = BridgedDesk(desk, frozenset(spec.name for spec in bridge.tools))
         try:
-            return await self._runtime.turn(replace(task, server=bridge.begin(bridged)), bridged)
+            end = await self._runtime.turn(replace(task, server=bridge.begin(bridged)), bridged)
+            return replace(end, came=bridge.is_known)
         finally:
             await bridge.end()
 

@@ -29,7 +29,8 @@ class Program:
     ask; `key_vars` are the variables of its key, of which it gets those that are set, and `pass_vars` further ones;
     `provider_var` names whose key that is, where the key's variable is the program's own. `models` are names of models
     that it takes in every version.
-    `files` are written into its home before each start; `{home}` also stands in `set_vars`.
+    `takes_instructions` says that a new session takes them as a part of its system prompt (`_meta` of the Agent Client
+    Protocol). `files` are written into its home before each start; `{home}` also stands in `set_vars`.
     `ask_mode` is the mode of its session in which it asks before it acts, where another one is its default. `tools`
     are names of its tools that the common table does not know. `title_is_command` says that the title of a shell call
     is the whole command. `logins` are files in its home that show that somebody signed in. `asks` False: it cannot
@@ -58,6 +59,7 @@ class Program:
     logins: tuple[str, ...] = ()
     asks: bool = True
     sums_usage: bool = False
+    takes_instructions: bool = False
     install: str = ""
 
 
@@ -244,6 +246,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         "claude-agent-acp",
         "0.23.1",
         version_arguments=(),
+        takes_instructions=True,
         home_vars={"CLAUDE_CONFIG_DIR": "{home}/.claude"},
         set_vars=_CLAUDE_QUIET,
         key_vars=_CLAUDE_KEYS,

@@ -9,9 +9,9 @@ from maia.core.types import AssistantMessage, Message, TextPart, ToolMessage, Us
 _HISTORY_CHARS = 40_000
 
 
-def first_prompt(task: ProgramTask) -> str:
-    """The request for a session that knows nothing yet."""
-    parts = [task.instructions] if task.instructions else []
+def first_prompt(task: ProgramTask, *, is_instructed: bool = False) -> str:
+    """The request for a session that knows nothing yet, but for its instructions where it `is_instructed`."""
+    parts = [task.instructions] if task.instructions and not is_instructed else []
     if task.history:
         earlier = cut_middle("\n\n".join(filter(None, map(_told, task.history))), _HISTORY_CHARS).text
         parts.append(f"<earlier_conversation>\n{earlier}\n</earlier_conversation>")

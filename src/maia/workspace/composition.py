@@ -72,6 +72,11 @@ class Tape:
         """The same call behind the mask: exactly what leaves (R-2.112)."""
         self.as_sent = asked
 
+    def ended(self, end: ProgramEnd) -> None:
+        """How a program's turn went for what it was told."""
+        if self.briefing is not None:
+            self.briefing.observed(end.prompt, came=end.came)
+
     def mask(self, sent: Sent) -> None:
         """What the mask did to it."""
         self.sent = sent
@@ -202,7 +207,7 @@ def _parts(asked: ModelRequest | ProgramTask | None, before: int, preface: Seque
             message = _told(now)
         case ProgramTask():
             system = (Section("instructions", asked.instructions),) if asked.instructions else ()
-            tools, history, message = "", asked.history, asked.text
+            tools, history, message = _told_tools(asked.tools), asked.history, asked.text
             led = [section.text for section in asked.preface]
     parts = [("system", section, section.text) for section in system]
     if tools and tools != "[]":
@@ -268,12 +273,12 @@ def _part(part: TextPart | ToolCallPart) -> str:
 Hear = Callable[[ModelRequest | ProgramTask], None]
 
 
-def overheard(bound: Bound, hear: Hear) -> Bound:
-    """Who answers, with somebody who hears each call."""
+def overheard(bound: Bound, hear: Hear, ended: Callable[[ProgramEnd], None] = lambda _end: None) -> Bound:
+    """Who answers, with somebody who hears each call, and how a program's turn ended."""
     return replace(
         bound,
         wire=bound.wire and _HeardWire(bound.wire, hear),
-        runtime=bound.runtime and _HeardRuntime(bound.runtime, hear),
+        runtime=bound.runtime and _HeardRuntime(bound.runtime, hear, ended),
     )
 
 
@@ -301,6 +306,7 @@ class _HeardWire:
 class _HeardRuntime:
     runtime: Runtime
     hear: Hear
+    ended: Callable[[ProgramEnd], None]
 
     @property
     def name(self) -> str:
@@ -308,7 +314,9 @@ class _HeardRuntime:
 
     async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
         self.hear(task)
-        return await self.runtime.turn(task, desk)
+        end = await self.runtime.turn(task, desk)
+        self.ended(end)
+        return end
 
     async def aclose(self) -> None:
         await self.runtime.aclose()

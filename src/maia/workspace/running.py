@@ -112,6 +112,13 @@ class RunningTurn:
         await self.log.written()
 
     async def _answer(self, said: UserSaid) -> None:
+        try:
+            await self._answered(said)
+        finally:
+            if self.bound.runtime is not None:
+                await self.bound.runtime.aclose()  # a program keeps no session of its own (R-2.067)
+
+    async def _answered(self, said: UserSaid) -> None:
         config, briefing = await self.preparing
         briefing, tools = await self._equipped(config, briefing)
         has_tools = self.chosen.has_tools
@@ -123,22 +130,18 @@ class RunningTurn:
             self._most = config.max_iterations
         for notice in self.notices:
             self.emit(notice)
-        try:
-            await Answering(
-                bench=self.bench,
-                config=config,
-                bound=self.bound,
-                transcript=self.transcript,
-                approvals=self.approvals,
-                cut=SilentCut(),
-                session=lambda: self.conversation,
-                thread=0,
-                emit=self.emit,
-                preface=briefing.preface,
-            ).run(said)
-        finally:
-            if self.bound.runtime is not None:
-                await self.bound.runtime.aclose()  # a program keeps no session of its own (R-2.067)
+        await Answering(
+            bench=self.bench,
+            config=config,
+            bound=self.bound,
+            transcript=self.transcript,
+            approvals=self.approvals,
+            cut=SilentCut(),
+            session=lambda: self.conversation,
+            thread=0,
+            emit=self.emit,
+            preface=briefing.preface,
+        ).run(said)
 
     async def _equipped(self, config: Config, briefing: Briefing) -> tuple[Briefing, Mapping[str, AnyTool]]:
         """What the model is told, and its tools. A program that they do not reach is told more instead (N-11.05)."""

@@ -211,7 +211,7 @@ class Turns:
         passed = await self._privacy.passed(
             bench, inner, row.id, author_id, submission, masked=masked, is_auto=is_auto, heard=tape.mask
         )
-        bound = overheard(passed.bound, tape.outside)
+        bound = overheard(passed.bound, tape.outside, tape.ended)
         reader = Reader(window, bench.launch, bound.runtime is not None)
         goes_along = await joined(self._database, self._files, row, files, reader)
         submission = replace(passed.submission, attachments=goes_along.attachments)

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from maia.core.runtime import PromptWay
 from maia.core.tool import AnyTool
 from maia.core.types import JsonObject, Section
 from maia.database import memories, projects, settings
@@ -54,6 +55,13 @@ class Briefing:
     def with_tools(self, own: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
         """The tools of the turn."""
         return {**{name: tool for name, tool in own.items() if name not in _PRIVATE}, **self.tools}
+
+    def observed(self, prompt: PromptWay | None, *, came: bool) -> None:
+        """What the program's driver saw: tools for which it never came did not reach it, whatever the try said."""
+        if not came:
+            self.lookups = None
+        if prompt is not None and self.channel is not None:
+            self.channel = prompt
 
     def delivery(self) -> JsonObject:
         """What the record of the turn keeps of it (R-2.115–R-2.124); read at the turn's end."""
