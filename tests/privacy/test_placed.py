@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,10 +20,12 @@ from maia.core.types import (
     ToolSpec,
     UserMessage,
 )
-from maia.privacy.mask import Masker, Span
+from maia.privacy.kinds import MASKING, Action
+from maia.privacy.mask import Masked, Masker, Span
 from maia.privacy.placed import CarefulTool, Placed
 from maia.privacy.policy import Policy
 from maia.privacy.program import MaskedRuntime
+from maia.privacy.request import WITHHELD
 from maia.privacy.sent import PartSent, Sent
 
 
@@ -167,6 +170,27 @@ async def test_what_a_lent_tool_gives_is_masked_for_the_program_and_recorded(tmp
     assert [dict(each.tools) for each in kept] == [{}, {"memory_search": 1}, {"memory_search": 2}]
     assert kept[-1].counts == {"email": 6}, "with those of the task"
     assert len({each.sections for each in kept}) == 1
+    new = [each.new for each in kept]
+    assert new[0] is None
+    assert [(each.counts, each.tools) for each in new[1:] if each] == [({"email": 1}, (("memory_search", 1),))] * 2
+
+
+async def test_a_result_that_cannot_be_looked_at_is_an_error_for_the_program(tmp_path: Path, say: Say) -> None:
+    class Breaking(Masker):
+        def mask(self, text: str, only: Collection[Action] = MASKING) -> Masked:
+            if "boom" in text:
+                raise RecursionError
+            return super().mask(text, only)
+
+    class Looking(Program):
+        async def turn(self, task: ProgramTask, desk: Any) -> ProgramEnd:
+            result = await desk.use("memory_search", {"query": "boom"})
+            assert (result.text, result.is_error) == (WITHHELD, True)
+            return ProgramEnd("finished")
+
+    kept = list[Sent]()
+    await MaskedRuntime(Looking(), Breaking(Policy()), Placed(), say, kept.append).turn(task(tmp_path), Desk())
+    assert [part.state for part in kept[-1].parts][-1] == "withheld"
 
 
 async def test_a_program_gets_everything_where_the_policy_is_not_enabled(tmp_path: Path, say: Say) -> None:

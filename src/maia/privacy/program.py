@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -44,22 +45,30 @@ class MaskedRuntime:
     async def aclose(self) -> None:
         await self._runtime.aclose()
 
-    def _results(self, sent: Sent) -> Callable[[str, str], tuple[str, Notice | None]]:
-        """How a result of a tool of ours is masked before the program gets it; what was masked joins the record."""
+    def _results(self, sent: Sent) -> Callable[[str, str], tuple[str | None, Notice | None]]:
+        """How a result of a tool of ours is masked before the program gets it; what was masked joins the record.
 
-        def masked(tool: str, text: str) -> tuple[str, Notice | None]:
+        None in place of the text where it cannot be looked at: then nothing of it leaves (N-10.11).
+        """
+
+        def masked(tool: str, text: str) -> tuple[str | None, Notice | None]:
             nonlocal sent
             try:
                 found = self._masker.mask(text)
-            except Exception:  # nothing leaves that was not looked at (N-10.11)
-                return WITHHELD, None
-            if not found.spans:
+            except Exception:  # a defect, or a text that no pattern can read
+                found = None
+            if found is not None and not found.spans and not found.noticed:
                 return text, None
-            counts = dict(sent.tools)
-            tools = tuple(sorted({**counts, tool: counts.get(tool, 0) + 1}.items()))
-            sent = replace(sent, parts=(*sent.parts, PartSent("tool", "masked", found.spans)), tools=tools)
+            part = PartSent("tool", "withheld") if found is None else PartSent("tool", "masked", found.spans)
+            noticed = Counter(span.kind for span in found.noticed) if found else Counter[str]()
+            named = ((tool, 1),) if found and found.spans else ()
+            new = Sent(sent.provider, sent.version, False, (), (part,), named, 0, noticed)
+            tools = tuple(sorted((Counter(dict(sent.tools)) + Counter(dict(named))).items()))
+            sent = replace(
+                sent, parts=(*sent.parts, part), tools=tools, noticed=noticed + Counter(sent.noticed), new=new
+            )
             self._placed.note(sent)
-            return found.text, self._record(sent)
+            return found and found.text, self._record(sent)
 
         return masked
 
@@ -90,7 +99,7 @@ class _CarefulDesk:
     desk: Desk
     placed: Placed
     say: Say
-    masked: Callable[[str, str], tuple[str, Notice | None]]
+    masked: Callable[[str, str], tuple[str | None, Notice | None]]
 
     def tell(self, event: ProgramEvent) -> None:
         self.desk.tell(event)
@@ -110,4 +119,4 @@ class _CarefulDesk:
         text, notice = self.masked(name, result.text)
         if notice is not None:
             self.desk.tell(notice)
-        return replace(result, text=text)
+        return ToolResult(WITHHELD, is_error=True) if text is None else replace(result, text=text)

@@ -47,6 +47,8 @@ class Sent:
     `sections` are those of the system prompt in their order, `parts` what the messages held: `user`, `assistant`,
     `tool`. `tools` says how many results of each tool had something masked (R-2.114). `pictures` left as they are:
     nobody reads them. `noticed` says how many values of types left that are only counted (N-10.01).
+
+    A program gets results of tools while it works, and with each its record grows: `new` is then what this one added.
     """
 
     provider: str
@@ -57,6 +59,7 @@ class Sent:
     tools: tuple[tuple[str, int], ...] = ()
     pictures: int = 0
     noticed: Mapping[str, int] = field(default_factory=dict[str, int])
+    new: Sent | None = None
 
     @property
     def counts(self) -> dict[str, int]:

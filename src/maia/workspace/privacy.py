@@ -216,8 +216,9 @@ class Privacy:
 
         def record(sent: Sent) -> None:
             self._tally.take(sent)
-            if policy.audit and sent.counts:
-                details = sent.noted()
+            new = sent.new or sent
+            if policy.audit and new.counts:
+                details = new.noted()
                 self._database.write_soon(
                     lambda c: settings.note_act(c, EGRESS, by=None, conversation=conversation_id, details=details)
                 )

@@ -29,11 +29,12 @@ class Tally:
     noticed: Counter[str] = field(default_factory=Counter[str])
 
     def take(self, sent: Sent) -> None:
-        """Count one call."""
+        """Count one call, or what its record has grown by."""
+        is_same, sent = sent.new is not None, sent.new or sent
         if sent.is_local:
             self.local += 1
             return
-        self.scanned += 1
+        self.scanned += not is_same
         self.withheld += any(part.state == "withheld" for part in (*sent.sections, *sent.parts))
         self.masked.update(sent.counts)
         self.noticed.update(sent.noticed)
