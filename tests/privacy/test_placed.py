@@ -133,8 +133,8 @@ class Desk:
     async def permit(self, call: ProgramCall) -> Permit:
         return Permit(True)
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
-        return ToolResult(f"{name}: {arguments['query']}")
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
+        return ToolResult(f"{own or name}: {arguments['query']}")
 
 
 def task(folder: Path) -> ProgramTask:

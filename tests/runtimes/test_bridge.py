@@ -106,6 +106,8 @@ def test_a_program_calls_a_tool_that_it_is_lent_and_it_is_one_row(tmp_path: Path
         *("StepStarted", "Answered", "TurnEnded"),
     ]
     assert rows(events) == [("MemorySearch", "succeeded", "found it")]
+    ended = next(each for each in events if isinstance(each, ToolCallFinished))
+    assert ended.data == {"ownName": "mcp__maia__memory_search"}
     started = next(each for each in events if isinstance(each, ToolCallStarted))
     assert (started.arguments, started.preview, tool.ran) == ({"path": "harbour"}, "harbour", [{"path": "harbour"}])
     assert said(events).split("<")[0].rstrip() == "I have memory_search.", "no tool that it has itself"
@@ -238,9 +240,9 @@ def test_who_is_still_connected_after_the_turn_gets_nothing() -> None:
     class Desk:
         used = 0
 
-        async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+        async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
             self.used += 1
-            return ToolResult(f"{name} {arguments}")
+            return ToolResult(f"{name} {arguments} {own}")
 
     async def story() -> None:
         bridge, desk = Bridge([ToolSpec("mine", "", {})]), Desk()
@@ -355,23 +357,27 @@ class PlainDesk:
     async def permit(self, call: ProgramCall) -> Permit:
         return Permit(False, call.call.name)
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
-        self.events.append(ProgramResult(name, True, str(arguments)))
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
+        self.events.append(ProgramResult(name, True, f"{arguments} {own}"))
         return ToolResult("came")
 
 
 async def test_of_two_calls_alike_only_the_one_that_never_came_is_told() -> None:
     plain = PlainDesk()
     desk = BridgedDesk(plain, frozenset({"find"}))
-    calls = [ProgramCall(ToolCallPart(each, "find", {}), (Need("find", "none"),), lent="find") for each in ("a", "b")]
+    calls = [
+        ProgramCall(ToolCallPart(each, "find", {}), (Need("find", "none"),), lent="find", own="mcp_find")
+        for each in "ab"
+    ]
     for call in calls:
         assert await desk.permit(call) == Permit(True)
         desk.tell(call)
     await desk.use("find", {})
     desk.tell(ProgramResult("a", True, "came"))
     desk.tell(ProgramResult("b", False, "the server is gone"))
+    shown = calls[1]
     lost = ProgramResult("b", False, "the server is gone")
-    assert plain.events == [ProgramResult("find", True, "{}"), calls[1], lost]
+    assert plain.events == [ProgramResult("find", True, "{} mcp_find"), shown, lost]
     stranger = ProgramCall(ToolCallPart("c", "other", {}), (), lent="other")
     assert await desk.permit(stranger) == Permit(False, "other"), "a tool that is not lent is asked about"
 

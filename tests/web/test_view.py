@@ -304,6 +304,20 @@ def test_a_program_that_was_not_confirmed_lists_every_failed_check(say: Catalogu
     assert (trouble.settings, checks in trouble.why) == ("/providers", True)
 
 
+@pytest.mark.parametrize(
+    ("data", "own"),
+    [
+        ({}, ""),
+        ({"ownName": "mcp__maia__memory_search"}, "mcp__maia__memory_search"),
+        ({"ownName": "\x1b[31m" + "x" * 500}, "␛[31m" + "x" * 195),
+    ],
+)
+def test_a_row_keeps_the_name_that_the_provider_has_for_the_tool(data: dict[str, Any], own: str) -> None:
+    view = seen(answered(call(name="MemorySearch")), ToolCallFinished("c1", "MemorySearch", "succeeded", "", data=data))
+    (trace,) = [item for item in view.items if isinstance(item, Trace)]
+    assert [(each.name, each.own) for each in trace.calls] == [("MemorySearch", own)]
+
+
 def test_the_common_names_are_those_of_the_table() -> None:
     assert {"read_file", "edit_file", "write_file", "run_command", "grep", "glob", "web_fetch"} <= set(COMMON.values())
     assert len(set(COMMON.values())) == len(COMMON)

@@ -35,7 +35,8 @@ class ProgramCall:
 
     `needs` are judged by the same rules as our own calls. `is_whole` is False where the program shows only a part of
     what it will do: no rule can allow such a call, a person must. `blocks` is what would change. `lent` is the name of
-    the tool of ours that the program means to call by its `ToolServer`, empty for a tool of its own.
+    the tool of ours that the program means to call by its `ToolServer`, empty for a tool of its own. `own`
+    is the name of the tool at the program, empty where it is no other one.
     """
 
     call: ToolCallPart
@@ -44,6 +45,7 @@ class ProgramCall:
     blocks: tuple[Block, ...] = ()
     is_whole: bool = True
     lent: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,10 @@ class Desk(Protocol):
         """Ask the rules, and where they say so the person. May wait for days; several may wait at once."""
         ...
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
         """Call a tool that was lent to the program: judged, asked about, counted and shown like every other call.
 
+        `own` is the name that the program has for it, empty where nobody knows.
         Raises nothing: what went wrong is the result. Cancelling ends the call. Several may run at once.
         """
         ...

@@ -215,10 +215,10 @@ class _Desk:
         self._start(call_id)
         return Permit(True)
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
         tool = self._p.tools.get(name)
         call = ToolCallPart(f"maia-{secrets.token_hex(4)}", tool.spec.name if tool else name, arguments)
-        self._announce(ProgramCall(call, ()))
+        self._announce(ProgramCall(call, (), own=own))
         if self._going_on is not None:
             await asyncio.wait({self._going_on})
         ends: list[ToolCallFinished] = []
@@ -333,7 +333,8 @@ class _Desk:
         self._over.add(event.call_id)
         self._recorded(event.call_id, row)
         self._in_step = bool(self._rows)
-        self._p.emit(event)
+        own = {"ownName": row.asked.own} if row.asked.own else {}
+        self._p.emit(replace(event, data={**event.data, **own}))
 
     def _recorded(self, call_id: str, row: _Row) -> None:
         """Keep what the call changed for `/undo`; of a program that did not ask, nobody knows what was there before."""

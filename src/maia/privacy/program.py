@@ -113,9 +113,9 @@ class _CarefulDesk:
         said = self.say("privacy.placeholder", tool=name, placeholders=found)
         return Permit(False, f"{said}\n{self.say('privacy.placeholder.fix')}")
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
         """Its arguments are looked at by the tool itself; its result is masked like all that the program gets."""
-        result = await self.desk.use(name, arguments)
+        result = await self.desk.use(name, arguments, own)
         text, notice = self.masked(name, result.text)
         if notice is not None:
             self.desk.tell(notice)

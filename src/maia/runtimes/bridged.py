@@ -160,11 +160,12 @@ class BridgedDesk:
         self._announced(call)
         return Permit(True)
 
-    async def use(self, name: str, arguments: JsonObject) -> ToolResult:
+    async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
         if name in self._names:
             await self._announcement(name)
             self._came[name] += 1
-        return await self._desk.use(name, arguments)
+        theirs = next((call.own or call.call.name for call in self._told.values() if call.lent == name), own)
+        return await self._desk.use(name, arguments, theirs)
 
     # Inside
 

@@ -134,7 +134,8 @@ def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCal
     given, told = told, _unwrapped(told)
     lent = lent_name(given) or ("" if given.kind in _BY_KIND else lent_name(told))
     call = _judged(told, folder, own)
-    return replace(call, lent=lent) if lent else call
+    theirs = told.name or (told.title if lent else "")
+    return replace(call, lent=lent, own=theirs if theirs != call.call.name else "")
 
 
 def _judged(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:

@@ -28,11 +28,12 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.text import cut_middle
+from maia.core.text import cut_middle, visible
 from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Outcome, Reason, TextPart, ToolCallPart, Usage
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
+LONGEST_NAME: Final = 200
 """Characters of a call's output that are shown (R-2.177)."""
 
 CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "approval", "skipped", "unknown"]
@@ -71,7 +72,8 @@ SEARCHES: Final[Mapping[str, str]] = {
 class Call:
     """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran.
 
-    `why` is the key of a sentence that says why it was refused, where people are told more than the model was.
+    `why` is the key of a sentence that says why it was refused, where people are told more than the model was. `own` is
+    the tool's name at the program that called it, where that is another one.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Call:
     since: int | None = None
     seconds: float | None = None
     why: str = ""
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +280,7 @@ class TurnFold:
             seconds=event.duration,
             since=None,
             why=SEARCHES.get(str(event.data.get("search", "")), ""),
+            own=visible(str(event.data.get("ownName", "")))[:LONGEST_NAME],
         )
         self._tools()
 
