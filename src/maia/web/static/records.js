@@ -267,6 +267,7 @@ else if (!document.getElementById("live")) followNav();
 /** A page without a stream of its own follows the navigation, while somebody looks at it. */
 function followNav() {
   const nav = new Parts(document.createElement("div"));
+  nav.place.addEventListener("maia:parts", () => document.dispatchEvent(new CustomEvent("maia:nav")));
   const look = () =>
     document.hidden ? nav.leave() : nav.follow(`/ui/nav/stream?here=${encodeURIComponent(location.pathname)}`, "");
   document.addEventListener("visibilitychange", look);
