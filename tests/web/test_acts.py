@@ -12,19 +12,33 @@ from maia.privacy.sent import EGRESS, POLICY_UPDATED
 from maia.web.drawing.acts import ActWords, Told
 from maia.workspace.records import Act
 from maia.workspace.sessions import OPENED
+from maia.workspace.terminals import OPENED as TERMINAL
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "maia"
 NOTED = re.compile(
-    r'note_act\([^)]*?, "([a-z_]+\.[a-z_.]+)"|\bby,\s*"([a-z_]+\.[a-z_.]+)"|_note\(connection, "([a-z_]+)"'
+    r'note_act\([^)]*?, "([a-z_]+\.[a-z_.]+)"|\bby,\s*"([a-z_]+\.[a-z_.]+)"|_note\((?:connection|by), "([a-z_]+)"'
 )
+
+ROOMS = {"people.py": "users", "definitions.py": "agents"}
+"""What stands before the names that a file notes by a function of its own."""
 
 
 def acts() -> set[str]:
     """Every act that the source notes by its name."""
-    found = {OPENED, POLICY_UPDATED, MASKED, REFUSED, EGRESS, "approval.approved", "approval.refused", "provider.off"}
+    found = {
+        OPENED,
+        TERMINAL,
+        POLICY_UPDATED,
+        MASKED,
+        REFUSED,
+        EGRESS,
+        "approval.approved",
+        "approval.refused",
+        "provider.off",
+    }
     for path in (SOURCE / "workspace").rglob("*.py"):
-        for full, of_models, of_people in NOTED.findall(path.read_text("utf-8")):
-            found.add(full or of_models or f"users.{of_people}")
+        for full, of_models, short in NOTED.findall(path.read_text("utf-8")):
+            found.add(full or of_models or f"{ROOMS[path.name]}.{short}")
     return found
 
 
