@@ -98,6 +98,12 @@ def test_a_terminal_is_opened_used_and_left_by_keyboard_alone(
     )
     shown(page, f"<{NASTY}>")
     assert violations(page) == []
+    page.locator("[data-shell=reader]").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("aloud")
+    page.keyboard.press("Enter")
+    expect(page.locator(".xterm-accessibility")).to_contain_text("<aloud>")
+    assert violations(page) == []
     page.keyboard.type("exit 3")
     page.keyboard.press("Enter")
     expect(page.locator(".shell-said")).to_have_text(say("opencode.over.code", code=3))

@@ -107,6 +107,17 @@ function show(isOpen) {
   else delete panes.dataset.rail;
 }
 
+// Told to screen readers where somebody asks for it: xterm.js then takes no text that a keyboard puts in by other ways.
+const reader = part("[data-shell=reader]");
+const isRead = () => localStorage.getItem("maia-shell-reader") === "yes";
+reader.setAttribute("aria-pressed", String(isRead()));
+reader.addEventListener("click", () => {
+  localStorage.setItem("maia-shell-reader", isRead() ? "no" : "yes");
+  reader.setAttribute("aria-pressed", String(isRead()));
+  now?.read(isRead());
+  now?.focus();
+});
+
 let now = null;
 
 /** Open the panel, or close it with its terminal. */
@@ -168,6 +179,7 @@ function session({ Terminal, FitAddon }, line, again) {
     cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
     scrollback: 5_000,
     macOptionIsMeta: true,
+    screenReaderMode: isRead(),
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
@@ -244,6 +256,7 @@ function session({ Terminal, FitAddon }, line, again) {
   socket.onclose = ({ code }) => over(code === 1012 ? panel.dataset.stopping : panel.dataset.lost);
   return {
     focus: () => terminal.focus(),
+    read: (isOn) => (terminal.options.screenReaderMode = isOn),
     end() {
       isOver = isEnded = true;
       clearInterval(alive);
