@@ -42,10 +42,10 @@ def test_home_tells_what_needs_somebody_and_decides_there(context: BrowserContex
         needs = page.locator("#home-needs")
         expect(needs).to_contain_text("touch a")
         expect(page.locator("#home-said")).to_contain_text(FR("board.home.said.needs", n=2))
-        expect(page.locator("#count-approvals")).to_have_text("1")
+        expect(page.locator("#count-autonomy")).to_have_text("1")
         needs.get_by_role("button", name=FR("approvals.approve")).press("Enter")
         expect(needs).not_to_contain_text("touch a")
-        expect(page.locator("#count-approvals")).to_be_hidden()
+        expect(page.locator("#count-autonomy")).to_be_hidden()
         expect(page.locator("#home-cost")).to_contain_text("$0.25")
         assert page.title() != "owned"
         page.reload()

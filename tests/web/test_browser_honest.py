@@ -91,13 +91,13 @@ def test_what_was_decided_waits_no_more_and_every_page_counts_so(
     beside.goto(f"{server.url}/conversations/{visitor.conversation('Beside')}")
     send(page, "Write it")
     for each in (page, elsewhere, beside):
-        expect(each.locator("#count-approvals")).to_have_text("1")
+        expect(each.locator("#count-autonomy")).to_have_text("1")
     expect(elsewhere.locator("#main .item")).to_have_count(1)
     expect(page.locator("#run-badge")).to_have_text(say("web.outcome.waiting_approval"))
     page.locator("#cards [data-decide=approved]").click()
     for each in (page, elsewhere, beside):
-        expect(each.locator("#count-approvals")).to_be_hidden()
-    expect(elsewhere.locator("#main h2").first).to_have_text(say("approvals.none_waits"))
+        expect(each.locator("#count-autonomy")).to_be_hidden()
+    expect(elsewhere.locator("#queue .empty h3")).to_have_text(say("approvals.none_waits"))
     for _ in ("live", "loaded"):
         expect(page.locator("#run-badge")).to_have_text(say("rail.run.finished"))
         expect(page.locator("#status")).to_have_text(say("web.status.idle"))

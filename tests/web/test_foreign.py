@@ -24,7 +24,7 @@ PERSONAL = {
     "ticket_id": 403,  # a line's, refused at the handshake: tests/web/test_opencode.py
 }
 """Parts of paths that name something of one person, with the answer for anybody else who has no right to it."""
-SHARED = {"row_id", "kind", "provider_id", "tier", "digest", "name", "agent_id", "entry_id"}
+SHARED = {"category", "row_id", "kind", "provider_id", "tier", "digest", "name", "agent_id", "entry_id"}
 """Parts of paths that name what all people of an installation share."""
 BODY: dict[str, Any] = {
     "content": "x", "note": "x", "title": "x", "text": "x", "decision": "approve", "role": "guest", "enabled": False,

@@ -119,7 +119,8 @@ class RecordChanged:
 class TurnStarted:
     """First of its turn. The model named here is the one that is asked; `why` is there where a door tells it.
 
-    `most_steps` is how many round trips the turn may do, where whoever answers reports each of them.
+    `most_steps` is how many round trips the turn may do, where whoever answers reports each of them. `resumes` is the
+    turn that waited for a person and goes on with this one; 0 for any other.
     """
 
     turn: int
@@ -127,6 +128,7 @@ class TurnStarted:
     provider: str
     why: BoundWhy | None = None
     most_steps: int | None = None
+    resumes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,7 @@ class ToolCallFinished:
     """Last event of a call, also of one that never started (refused, skipped).
 
     `text` is what the model reads. `unknown` is the status of a call that was still open when the turn was cut.
+    `reason` is there where no person refused the call, but a rule, a place, the list of tools or a check.
     """
 
     call_id: str
@@ -247,6 +250,7 @@ class ToolCallFinished:
     blocks: tuple[Block, ...] = ()
     data: JsonObject = field(default_factory=dict[str, Any])
     duration: float = 0.0
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,11 +275,13 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswered:
-    """Somebody answered, or the door answers by itself: nobody is there, or the queue of approvals knows (`by`)."""
+    """Somebody answered, or the door answers by itself (`by`): nobody is there, the queue of approvals knows, or the
+    check of calls that nobody answers for.
+    """
 
     approval_id: str
     answer: Answer
-    by: Literal["person", "headless", "stop", "queue"] = "person"
+    by: Literal["person", "headless", "stop", "queue", "check"] = "person"
 
 
 @dataclass(frozen=True, slots=True)

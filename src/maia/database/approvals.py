@@ -13,8 +13,9 @@ from maia.database.conversations import Status
 from maia.database.ids import new_id, now_ms
 from maia.database.tables import APPROVALS, CONVERSATIONS, USERS
 
-ApprovalStatus: TypeAlias = Literal["open", "approved", "refused", "used", "dropped"]
-"""`approved` until the call was made, then `used`; `dropped` when its turn was stopped before anybody was asked."""
+ApprovalStatus: TypeAlias = Literal["open", "approved", "refused", "used", "auto", "dropped"]
+"""`approved` until the call was made, then `used`; `auto` for one that nobody was asked about, which is reported here;
+`dropped` when its turn was stopped before anybody was asked."""
 Verdict: TypeAlias = Literal["approved", "refused"]
 _A = APPROVALS.c
 _ASKER, _DECIDER = USERS.alias("asker"), USERS.alias("decider")
@@ -22,7 +23,10 @@ _ASKER, _DECIDER = USERS.alias("asker"), USERS.alias("decider")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A call that a person must decide on. `reason` is the rule's, as key and values."""
+    """A call that a person must decide on. `reason` is the rule's, as key and values.
+
+    `is_background`: its turn waits for the decision, and goes on by it.
+    """
 
     conversation_id: str
     turn: int
@@ -32,11 +36,16 @@ class Asked:
     digest: str
     preview: str
     reason: JsonObject
+    category: str = ""
+    is_background: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRow:
-    """One request with who asked and who decided. `owner_id` is whose conversation it is."""
+    """One request with who asked and who decided. `owner_id` is whose conversation it is.
+
+    `problem` says why a run that waited for it could not go on.
+    """
 
     id: str
     conversation_id: str
@@ -46,6 +55,9 @@ class ApprovalRow:
     arguments: JsonObject
     preview: str
     reason: JsonObject
+    category: str
+    is_background: bool
+    problem: str
     status: ApprovalStatus
     created_at: int
     decided_at: int | None
@@ -67,6 +79,9 @@ _COLUMNS = (
     _A.arguments,
     _A.preview,
     _A.reason,
+    _A.category,
+    _A.is_background,
+    _A.problem,
     _A.status,
     _A.created_at,
     _A.decided_at,
@@ -85,7 +100,7 @@ def place(connection: Connection, asked: Asked) -> str:
     again = connection.execute(
         update(APPROVALS)
         .where(_A.conversation_id == asked.conversation_id, _A.digest == asked.digest, _A.status == "open")
-        .values(turn=asked.turn, call_id=asked.call_id)
+        .values(turn=asked.turn, call_id=asked.call_id, is_background=asked.is_background)
         .returning(_A.id)
     ).first()
     if again is not None:
@@ -93,6 +108,15 @@ def place(connection: Connection, asked: Asked) -> str:
     made = new_id()
     values = {name: getattr(asked, name) for name in Asked.__slots__}
     connection.execute(APPROVALS.insert().values(id=made, created_at=now_ms(), **values))
+    return made
+
+
+def report(connection: Connection, asked: Asked) -> str:
+    """Keep a call that was made without asking anybody, so that it can be read later (N-07.02); the id of its row."""
+    made, now = new_id(), now_ms()
+    values = {name: getattr(asked, name) for name in Asked.__slots__}
+    moments = {"created_at": now, "decided_at": now, "used_at": now}
+    connection.execute(APPROVALS.insert().values(id=made, status="auto", **moments, **values))
     return made
 
 
@@ -144,11 +168,31 @@ def approval(connection: Connection, approval_id: str) -> ApprovalRow | None:
 
 def list_approvals(connection: Connection, owner_id: str | None, *, decided: bool, limit: int) -> Sequence[ApprovalRow]:
     """Requests that wait, the oldest first, or those that were decided, the last one first; of one person or of all."""
-    query = _query().where(_A.status.in_(("approved", "refused", "used")) if decided else _A.status == "open")
+    query = _query().where(_A.status.in_(("approved", "refused", "used", "auto")) if decided else _A.status == "open")
     if owner_id is not None:
         query = query.where(CONVERSATIONS.c.owner_id == owner_id)
     query = query.order_by(*((_A.decided_at.desc(), _A.id.desc()) if decided else (_A.created_at, _A.id)))
     return [_approval(row) for row in connection.execute(query.limit(limit))]
+
+
+def of_turn(connection: Connection, conversation_id: str, turn: int) -> Sequence[ApprovalRow]:
+    """The requests of one turn that waits, the oldest first."""
+    mine = _query().where(_A.conversation_id == conversation_id, _A.turn == turn, _A.is_background)
+    return [_approval(row) for row in connection.execute(mine.order_by(_A.created_at, _A.id))]
+
+
+def waiting_runs(connection: Connection) -> Sequence[tuple[str, int]]:
+    """(conversation, turn) of each background run whose last turn has an approval that was not used."""
+    joined = APPROVALS.join(CONVERSATIONS, _A.conversation_id == CONVERSATIONS.c.id)
+    mine = (_A.is_background, _A.status == "approved", _A.problem == "", _A.turn == CONVERSATIONS.c.last_turn)
+    query = select(_A.conversation_id, _A.turn).select_from(joined).where(*mine, CONVERSATIONS.c.deleted_at.is_(None))
+    return [(row.conversation_id, row.turn) for row in connection.execute(query.distinct())]
+
+
+def note_problem(connection: Connection, conversation_id: str, turn: int, problem: str) -> None:
+    """The run that waited for these could not go on."""
+    mine = (_A.conversation_id == conversation_id, _A.turn == turn, _A.is_background, _A.status == "approved")
+    connection.execute(update(APPROVALS).where(*mine).values(problem=problem))
 
 
 def count_open(connection: Connection, owner_id: str | None) -> int:

@@ -357,12 +357,36 @@ APPROVALS = Table(
     words("preview", ""),
     data("reason"),
     words("status", "open"),  # open | approved | refused | used | dropped
+    flag("is_background"),  # of a turn that nobody looked on: a decision lets it go on
+    words("problem", ""),  # why it could not go on
     moment("created_at"),
     moment("decided_at", required=False),
     to("users", "decided_by", required=False, on_delete="SET NULL"),
     moment("used_at", required=False),
     Index(None, "status", "created_at"),
     Index(None, "conversation_id", "digest"),
+)
+
+AUTONOMY_LEVELS = Table(
+    "autonomy_levels",
+    METADATA,
+    Column("category", Text, primary_key=True),
+    count("level", 1),  # 1 notice | 2 approve | 3 auto
+    moment("changed_at"),
+    to("users", "changed_by", required=False, on_delete="SET NULL"),
+)
+
+DENIALS = Table(
+    "denials",
+    METADATA,
+    ident(),
+    to("conversations", "conversation_id"),
+    words("tool"),
+    words("checkpoint"),  # deterministic | judge | lockout
+    words("reason"),  # a code: no path and no value
+    flag("counts"),  # towards the lock of the conversation's tools
+    moment("at"),
+    Index(None, "at"),
 )
 
 ATTACHMENTS = Table(

@@ -19,6 +19,7 @@ from maia.engine.lending import lent
 from maia.engine.limits import CallBudget, SilentCut, StepLimit
 from maia.engine.outside import OutsidePorts, run_outside
 from maia.engine.preface import place_of_message, with_preface
+from maia.engine.repeats import Repeats
 from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
 from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.transcript import Transcript, user_parts
@@ -64,7 +65,8 @@ class Answering:
     """One turn of a conversation, whoever answers it. `session` names the conversation for what tools remember.
 
     `thread` changes when the conversation is another one than in the turn before; `measure` is None where nobody
-    counts. `preface` rides on the message of this turn alone.
+    counts. `preface` rides on the message of this turn alone. `done` are calls that this run made in an earlier turn,
+    as `repeats.call_key` names them.
     """
 
     bench: Bench
@@ -78,6 +80,7 @@ class Answering:
     emit: Emit
     measure: Callable[[], ContextMeasured | None] | None = None
     preface: tuple[Section, ...] = ()
+    done: frozenset[str] = frozenset()
 
     async def run(self, said: UserSaid) -> None:
         """Run the turn to its `TurnEnded`; raises nothing. Cancelling stops it."""
@@ -152,7 +155,7 @@ class Answering:
         )
 
     def _gate(self) -> Gate:
-        return Gate(self.config.judge, self.approvals, self.bench.say, self.emit)
+        return Gate(self.config.judge, self.approvals, self.bench.say, self.emit, repeats=Repeats(self.done))
 
     def _hands_for(self) -> HandsFor:
         model, transcript = self.bound.model, self.transcript

@@ -11,8 +11,8 @@ from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitRe
 from maia.core.types import Answer
 
 Emit = Callable[[Event], None]
-By: TypeAlias = Literal["person", "headless", "queue"]
-"""Who answers: somebody, a door with nobody in front of it, or what somebody decided earlier."""
+By: TypeAlias = Literal["person", "headless", "queue", "check"]
+"""Who answers: somebody, a door with nobody in front of it, what somebody decided earlier, or the check of a call."""
 
 
 class Approvals:

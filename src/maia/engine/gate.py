@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from maia.core.events import ApprovalRequested, Event, Notice
 from maia.core.ports import Hands, Judge, Say
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Decision, JsonObject, JsonValue, Need, ToolCallPart, ToolStatus, Verdict
+from maia.core.types import Answer, Decision, JsonObject, JsonValue, Need, Reason, ToolCallPart, ToolStatus, Verdict
 from maia.engine.approvals import Approvals
 from maia.engine.repeats import Repeats
+
+CHECKED: Final = Reason("turn.check")
+"""The reason of a refusal by the check of calls that nobody answers for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call may not run: `text` is for the model, in the user's language; `data` for the row (R-2.191)."""
+    """Why a call may not run: `text` is for the model, in the user's language; `data` for the row (R-2.191).
+
+    `reason` is there where no person was needed to refuse it.
+    """
 
     text: str
     status: ToolStatus = "refused"
     data: JsonObject = field(default_factory=dict[str, JsonValue])
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,8 @@ class Gate:
     async def pass_or_refuse(self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands) -> Refusal | None:
         """None when the call may run. Waits for a person where no rule decides."""
         needs = tool.needs(args, hands.launch) or (Need(call.name, "none"),)
+        if self.repeats.is_done(call, needs):
+            return Refusal(self.say("turn.done_before", tool=call.name), "skipped")
         refusal = await self._weighed(call, tool, args, hands, needs)
         if refusal is None:
             self.repeats.passed(call, needs)
@@ -60,7 +70,8 @@ class Gate:
         if decision.verdict is Verdict.ALLOW:
             return None
         data = {name: decision.reason.values[name] for name in ("search",) if name in decision.reason.values}
-        return Refusal(self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision)), data=data)
+        words = self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision))
+        return Refusal(words, data=data, reason=decision.reason)
 
     async def _ask(
         self,
@@ -89,6 +100,9 @@ class Gate:
         if answered.by == "queue" and answered.answer.scope == "no":
             reason = self._reason(question.decision)
             return Refusal(self.say("turn.waits_for_approval", tool=question.name, reason=reason))
+        if answered.by == "check" and answered.answer.scope == "no":
+            words = self.say("turn.refused_by_check", tool=question.name, reason=answered.answer.reason)
+            return Refusal(words, reason=CHECKED)
         return self._settle(question, answered.answer)
 
     def _settle(self, question: ApprovalRequested, answer: Answer) -> Refusal | None:

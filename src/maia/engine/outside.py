@@ -54,13 +54,13 @@ from maia.core.types import (
     ToolStatus,
     Verdict,
 )
-from maia.engine.gate import Gate
+from maia.engine.gate import Gate, Refusal
 from maia.engine.lending import told
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
 from maia.engine.repeats import Repeats
 from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
-from maia.engine.toolset import ALL, Toolset
+from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
 _KEPT_CHARS = 30_000
@@ -195,7 +195,7 @@ class _Desk:
         call_id = call.call.call_id
         if self._p.toolset.withholds(call.call.name):
             words = self._not_offered(call)
-            self._finish(call_id, "refused", words, ())
+            self._refuse(call_id, Refusal(words, reason=NOT_OFFERED))
             return Permit(False, words)
         if self._going_on is not None:
             await asyncio.wait({self._going_on})
@@ -208,7 +208,7 @@ class _Desk:
         hands = self._p.hands_for(call_id, lambda _text: None)
         refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
         if refusal is not None:
-            self._finish(call_id, refusal.status, refusal.text, (), refusal.data)
+            self._refuse(call_id, refusal)
             return Permit(False, refusal.text)
         row = self._rows[call_id]
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
@@ -314,8 +314,17 @@ class _Desk:
             call = row.asked.call
             self._p.emit(ToolCallStarted(call_id, call.name, call.arguments, row.asked.preview))
 
+    def _refuse(self, call_id: str, refusal: Refusal) -> None:
+        self._finish(call_id, refusal.status, refusal.text, (), refusal.data, refusal.reason)
+
     def _finish(
-        self, call_id: str, status: ToolStatus, text: str, blocks: tuple[Block, ...], data: JsonObject | None = None
+        self,
+        call_id: str,
+        status: ToolStatus,
+        text: str,
+        blocks: tuple[Block, ...],
+        data: JsonObject | None = None,
+        reason: Reason | None = None,
     ) -> None:
         row = self._rows.get(call_id)
         if row is None:
@@ -323,7 +332,7 @@ class _Desk:
         duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
         shown = cut_middle(text, _KEPT_CHARS).text
         name = row.asked.call.name
-        self._end(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration))
+        self._end(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration, reason))
 
     def _end(self, event: ToolCallFinished) -> None:
         """A call is over; the step is, too, when it was the last one."""

@@ -12,10 +12,10 @@ from maia.core.events import Event, ToolCallFinished, ToolCallStarted, ToolOutpu
 from maia.core.ports import Hands, Say
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
-from maia.core.types import ToolCallPart, ToolResult, ToolStatus
+from maia.core.types import Reason, ToolCallPart, ToolResult, ToolStatus
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget
-from maia.engine.toolset import ALL, Toolset
+from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 
 MAX_AT_ONCE = 8
 _KEPT_OUTPUT_CHARS = 30_000
@@ -94,8 +94,9 @@ class _Call:
         call, say = self._call, self._s.say
         tool = self._s.tools.get(call.name)
         if tool is None:
-            key = "turn.unknown_tool" if self._s.toolset.names is None else "turn.not_offered"
-            self._finish("refused", say(key, tool=call.name, known=", ".join(self._s.tools) or "–"))
+            key = "turn.unknown_tool" if self._s.toolset.names is None else NOT_OFFERED.key
+            words = say(key, tool=call.name, known=", ".join(self._s.tools) or "–")
+            self._finish("refused", words, reason=NOT_OFFERED if key == NOT_OFFERED.key else None)
         elif not self._s.budget.take():
             self._finish("skipped", say("turn.tool_budget", limit=self._s.budget.size))
         else:
@@ -114,7 +115,8 @@ class _Call:
     async def _pass_and_work(self, tool: AnyTool, args: object, hands: Hands) -> None:
         refusal = await self._s.gate.pass_or_refuse(self._call, tool, args, hands)
         if refusal is not None:
-            self._finish(refusal.status, refusal.text, ToolResult(refusal.text, data=refusal.data))
+            result = ToolResult(refusal.text, data=refusal.data)
+            self._finish(refusal.status, refusal.text, result, refusal.reason)
             return
         async with self._s.slots:
             self._began = time.monotonic()
@@ -137,7 +139,9 @@ class _Call:
         state = self._s.say("turn.call_interrupted")
         return self._finish("unknown", f"{printed.rstrip()}\n{state}" if printed.strip() else state)
 
-    def _finish(self, status: ToolStatus, text: str, result: ToolResult | None = None) -> None:
+    def _finish(
+        self, status: ToolStatus, text: str, result: ToolResult | None = None, reason: Reason | None = None
+    ) -> None:
         self._told = True
         result = result or ToolResult(text)
         duration = 0.0 if self._began is None else time.monotonic() - self._began
@@ -151,6 +155,7 @@ class _Call:
                 result.blocks,
                 result.data,
                 round(duration, 3),
+                reason,
             )
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from maia.core.tool import AnyTool
+from maia.core.types import Reason
 
 _NEEDED: Final[Mapping[str, str]] = {
     "write": "Write",
@@ -44,3 +45,5 @@ class Toolset:
 
 
 ALL: Final = Toolset()
+NOT_OFFERED: Final = Reason("turn.not_offered")
+"""Why a call of a tool beside the list is refused (N-05.09)."""

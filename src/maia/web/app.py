@@ -16,6 +16,7 @@ from maia.web.api import (
     agents,
     approvals,
     attachments,
+    autonomy,
     cards,
     completion,
     conversations,
@@ -46,6 +47,7 @@ from maia.web.layout import colleagues as colleagues_page
 from maia.web.layout import frame as frame_page
 from maia.web.running import agents as agents_page
 from maia.web.running import approvals as approvals_page
+from maia.web.running import autonomy as autonomy_page
 from maia.web.running import memories as memory_page
 from maia.web.running import observability as observability_page
 from maia.web.running import people, providers
@@ -96,6 +98,7 @@ def make_app(desk: Desk) -> ASGIApp:
     for router in (
         conversations.router,
         approvals.router,
+        autonomy.router,
         attachments.router,
         observability.router,
         opencode.router,
@@ -130,6 +133,7 @@ def make_app(desk: Desk) -> ASGIApp:
         memory_page.router,
         agents_page.router,
         approvals_page.router,
+        autonomy_page.router,
         colleagues_page.router,
         providers.router,
         observability_page.router,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from maia.core.codec import to_json
 from maia.core.events import ApprovalRequested, CallDecided
-from maia.core.types import Block, JsonObject
+from maia.core.types import Block, JsonObject, Reason
 from maia.database import approvals
 from maia.database.approvals import ApprovalRow, Asked, Verdict
 from maia.database.database import Database
@@ -22,6 +22,7 @@ from maia.database.events import Stamped, events_of_turns
 from maia.database.ids import now_ms
 from maia.database.settings import note_act
 from maia.database.users import User
+from maia.workspace.autonomy.categories import kind_of_call
 from maia.workspace.log import Log
 from maia.workspace.people.rights import may
 from maia.workspace.problems import AlreadyDecided, NotAllowed, NotYours
@@ -53,9 +54,11 @@ def may_decide(user: User) -> bool:
 class Queue:
     """All calls of this server that wait for a person."""
 
-    def __init__(self, database: Database, log: Log) -> None:
+    def __init__(self, database: Database, log: Log, go_on: Callable[[str, int], None]) -> None:
+        """`go_on` hears (conversation, turn) of a run that waited, when somebody decided on a call of it."""
         self._database = database
         self._log = log
+        self._go_on = go_on
         self._open: set[str] = set()
 
     # What turns ask
@@ -64,26 +67,40 @@ class Queue:
         """Use an approval of exactly this call, or put it into the queue. A call known in part only does neither."""
         if question.decision.reason.key == PART_KNOWN:
             return Settled()
-        asked = Asked(
-            conversation_id=conversation,
-            turn=turn,
-            call_id=question.call_id,
-            tool=question.name,
-            arguments=question.arguments,
-            digest=digest_of(folder, question.name, question.arguments),
-            preview=question.preview.replace("\x00", "\ufffd"),
-            reason=to_json(question.decision.reason),
-        )
+        asked = _asked(conversation, turn, folder, question)
 
         def work(connection: Connection) -> Settled:
             used = approvals.claim(connection, conversation, asked.digest)
-            if used:
-                return Settled(used=used)
-            ticket = approvals.place(connection, asked)
-            self._open.add(ticket)  # before anybody can decide: writes come one after the other
-            return Settled(ticket=ticket)
+            return Settled(used=used) if used else self._placed(connection, asked)
 
         return await self._database.write(work)
+
+    async def used(self, conversation: str, folder: Path, question: ApprovalRequested) -> Settled:
+        """Use an approval of exactly this call, if there is one."""
+        digest = digest_of(folder, question.name, question.arguments)
+        used = await self._database.write(lambda c: approvals.claim(c, conversation, digest))
+        return Settled(used=used or "")
+
+    async def wait(
+        self, conversation: str, turn: int, folder: Path, question: ApprovalRequested, reason: Reason
+    ) -> Settled:
+        """Put a call of a background run into the queue: its run goes on when somebody decides (N-07.05)."""
+        if question.decision.reason.key == PART_KNOWN:
+            return Settled()
+        waiting = replace(_asked(conversation, turn, folder, question), reason=to_json(reason), is_background=True)
+        return await self._database.write(lambda c: self._placed(c, waiting))
+
+    async def report(
+        self, conversation: str, turn: int, folder: Path, question: ApprovalRequested, reason: Reason
+    ) -> None:
+        """Keep a call that is made without asking anybody, for people to read (N-07.02)."""
+        made = replace(_asked(conversation, turn, folder, question), reason=to_json(reason), is_background=True)
+        await self._database.write(lambda c: approvals.report(c, made))
+
+    def _placed(self, connection: Connection, asked: Asked) -> Settled:
+        ticket = approvals.place(connection, asked)
+        self._open.add(ticket)  # before anybody can decide: writes come one after the other
+        return Settled(ticket=ticket)
 
     async def take_back(self, settled: Settled) -> None:
         """The turn was stopped before the call could be made or told of."""
@@ -138,4 +155,20 @@ class Queue:
         event = Stamped(now_ms(), CallDecided(approval_id, verdict, user.name))
         await asyncio.wrap_future(self._log.write(row.conversation_id, row.turn, [event], along))
         self._open.discard(approval_id)
+        if row.is_background:
+            self._go_on(row.conversation_id, row.turn)
         return await self.one(user, approval_id)
+
+
+def _asked(conversation: str, turn: int, folder: Path, question: ApprovalRequested) -> Asked:
+    return Asked(
+        conversation_id=conversation,
+        turn=turn,
+        call_id=question.call_id,
+        tool=question.name,
+        arguments=question.arguments,
+        digest=digest_of(folder, question.name, question.arguments),
+        preview=question.preview.replace("\x00", "\ufffd"),
+        reason=to_json(question.decision.reason),
+        category=kind_of_call(question.needs).category,
+    )

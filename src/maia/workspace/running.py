@@ -19,6 +19,8 @@ from maia.core.events import (
     Event,
     LimitReached,
     Notice,
+    StepStarted,
+    ToolCallFinished,
     TurnEnded,
     TurnStarted,
     UserSaid,
@@ -35,7 +37,8 @@ from maia.engine.masking import Masking
 from maia.engine.setup import Bound, Config
 from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
-from maia.workspace.approvals import Queue
+from maia.workspace.approvals import Queue, Settled
+from maia.workspace.autonomy.watch import Ruling, Watch
 from maia.workspace.bench import WorkBench
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
@@ -66,7 +69,11 @@ async def prepared(bench: WorkBench, told: Awaitable[Briefing]) -> Prepared:
 
 @dataclass(slots=True)
 class RunningTurn:
-    """`why_stopped` says why the turn was stopped where no person did it."""
+    """`why_stopped` says why the turn was stopped where no person did it.
+
+    A turn that is not `attended` waits when a call waits for a person: it ends, and another one goes on from it, which
+    `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
+    """
 
     conversation: str
     number: int
@@ -78,16 +85,24 @@ class RunningTurn:
     bound: Bound
     masking: Masking
     queue: Queue
+    watch: Watch
     tape: Tape
     purse: Purse
     preparing: Awaitable[Prepared]
     brief_more: Callable[[], Awaitable[Briefing]]
     notices: tuple[Notice, ...] = ()
+    attended: bool = True
+    resumes: int = 0
+    task: str = ""
+    done: frozenset[str] = frozenset()
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
     _state: str = ""
     _most: int | None = None
     _tickets: set[str] = field(default_factory=set[str])
+    _pauses: bool = False
+    _answering: asyncio.Task[None] | None = None
+    _checks: set[asyncio.Task[Ruling]] = field(default_factory=set["asyncio.Task[Ruling]"])
     _settling: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
 
     @property
@@ -98,6 +113,7 @@ class RunningTurn:
     async def run(self, submission: Submission) -> None:
         """Run it to its end, whatever happens, and wait until that is stored. Raises nothing."""
         said = said_next(self.transcript, submission)
+        self._answering = asyncio.current_task()
         try:
             await self._answer(said)
         except MaiaError as error:
@@ -107,6 +123,8 @@ class RunningTurn:
             self._fail(said, Failure("cancelled"))
         except Exception as error:  # a defect of ours must not leave a turn open for ever
             self._fail(said, Failure("other", code="defect", provider_text=repr(error)))
+        for check in self._checks:
+            check.cancel()
         if self._settling:
             await asyncio.wait(self._settling)
         await self.log.written()
@@ -125,7 +143,8 @@ class RunningTurn:
         self.tape.briefing = briefing
         sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
         config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
-        config = replace(config, effort=self.chosen.why.effort)
+        judge = self.watch.judge(self.conversation, config.judge, attended=self.attended)
+        config = replace(config, effort=self.chosen.why.effort, judge=judge)
         if self.bound.runtime is not None and self.bound.runtime.name in REPORTS_STEPS:
             self._most = config.max_iterations
         for notice in self.notices:
@@ -141,6 +160,7 @@ class RunningTurn:
             thread=0,
             emit=self.emit,
             preface=briefing.preface,
+            done=self.done,
         ).run(said)
 
     async def _equipped(self, config: Config, briefing: Briefing) -> tuple[Briefing, Mapping[str, AnyTool]]:
@@ -165,6 +185,7 @@ class RunningTurn:
         """Every event of the turn passes here once."""
         if isinstance(event, TurnStarted):
             event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why, most_steps=self._most)
+            event = replace(event, resumes=self.resumes)
         elif isinstance(event, TurnEnded):
             event = replace(self._honest(event), provider=self._provider(event))
             if (context := self.tape.context()) is not None:
@@ -175,7 +196,12 @@ class RunningTurn:
         self.sums.take(event)
         stored = as_stored(event)
         self.log.take(stored, self._close(event) if isinstance(event, TurnEnded) else None)
-        if isinstance(event, LimitReached):
+        if isinstance(event, StepStarted) and self._pauses and self._answering is not None:
+            self._answering.cancel()  # all calls of the answer were settled: the next one would only talk of waiting
+        elif isinstance(event, ToolCallFinished) and event.status == "refused" and event.reason is not None:
+            if (notice := self.watch.refused(self.conversation, event.name, event.reason)) is not None:
+                self.emit(notice)
+        elif isinstance(event, LimitReached):
             asyncio.get_running_loop().call_soon(self._nobody_decides, event.approval_id)
         elif isinstance(event, ApprovalRequested):
             task = asyncio.create_task(self._settle(event))
@@ -201,9 +227,11 @@ class RunningTurn:
     async def _settle(self, question: ApprovalRequested) -> None:
         """An attended chat is not paused (R-2.244): a call that was approved goes on, any other waits in the queue."""
         try:
-            settled = await self.queue.settle(self.conversation, self.number, self.bench.launch, question)
+            settled = await (self._settled(question) if self.attended else self._ruled(question))
         except Exception:  # the database refuses: nothing that nobody decided on may run
             self._nobody_decides(question.approval_id)
+            return
+        if settled is None:
             return
         if settled.used:
             if not self.approvals.answer(question.approval_id, Answer("once"), "queue"):
@@ -215,7 +243,40 @@ class RunningTurn:
         self.emit(CallQueued(question.call_id, question.name, settled.ticket, question.decision.reason))
         if settled.ticket:
             self._tickets.add(settled.ticket)
+            self._pauses = not self.attended
         self.approvals.answer(question.approval_id, Answer("no"), "queue" if settled.ticket else "headless")
+
+    async def _settled(self, question: ApprovalRequested) -> Settled:
+        return await self.queue.settle(self.conversation, self.number, self.bench.launch, question)
+
+    async def _ruled(self, question: ApprovalRequested) -> Settled | None:
+        """Where nobody looks on, the level and the check decide; None where the question is answered (N-07.05)."""
+        folder, asked = self.bench.launch, question.approval_id
+        used = await self.queue.used(self.conversation, folder, question)
+        if used.used:
+            return used
+        ruling = await self._checked(question)
+        if ruling is None or not self.approvals.is_open(asked):
+            return None
+        match ruling.course:
+            case "refuse":
+                why = self.bench.say(ruling.reason.key, **ruling.reason.values)
+                self.approvals.answer(asked, Answer("no", why), "check")
+            case "run":
+                await self.queue.report(self.conversation, self.number, folder, question, ruling.reason)
+                self.emit(Notice("info", "autonomy.acted_told", {"tool": question.name}))
+                self.approvals.answer(asked, Answer("once"), "check")
+            case "queue":
+                return await self.queue.wait(self.conversation, self.number, folder, question, ruling.reason)
+        return None
+
+    async def _checked(self, question: ApprovalRequested) -> Ruling | None:
+        """The ruling on a call; None when the turn is over before the check has answered."""
+        looking = asyncio.create_task(self.watch.ruling(self.conversation, question, self.task, self.bench))
+        self._checks.add(looking)
+        await asyncio.wait({looking})
+        self._checks.discard(looking)
+        return None if looking.cancelled() else looking.result()
 
     def _provider(self, ended: TurnEnded) -> str:
         """The provider under the one name that it has here; another one only where another model really answered."""
@@ -225,6 +286,8 @@ class RunningTurn:
     def _honest(self, ended: TurnEnded) -> TurnEnded:
         """Only who was stopped by a person was stopped; who waits for a person has not finished (R-2.206)."""
         ended = replace(ended, approvals=len(self._tickets))
+        if self._pauses and ended.outcome == "stopped":
+            return replace(ended, outcome="waiting_approval")
         if ended.outcome == "finished" and any(self.queue.waits(ticket) for ticket in self._tickets):
             return replace(ended, outcome="waiting_approval")
         why = self.why_stopped() if ended.outcome == "stopped" else None

@@ -20,6 +20,8 @@ from maia.database.events import events_after
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
+from maia.workspace.autonomy.resuming import Earlier, earlier_of
+from maia.workspace.autonomy.watch import Watch
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.calls.routing import Routing
 from maia.workspace.colleagues import Role
@@ -32,6 +34,7 @@ from maia.workspace.folders import Room, WorkFolders
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.shelf import Shelf
+from maia.workspace.pausing import PausedRuns
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
@@ -65,6 +68,14 @@ class _Running:
     stuck: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Whether somebody looks on at a turn, and the turn from which it goes on; 0 for none."""
+
+    attended: bool
+    resumes: int
+
+
 @dataclass(slots=True)
 class _Kept:
     """What stays of a conversation between its turns: its tools, and its log as it was read up to `seq`.
@@ -95,6 +106,7 @@ class Turns:
         briefer: Briefer,
         files: Attachments,
         staff: Staff,
+        watch: Watch,
     ) -> None:
         self._database = database
         self._files = files
@@ -106,11 +118,13 @@ class Turns:
         self._models = models
         self._routing = routing
         self._staff = staff
+        self._watch = watch
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, _Kept] = {}
         self._closing = False
         self._warming: set[asyncio.Task[None]] = set()
-        self.queue = Queue(database, log)
+        self.paused = PausedRuns(database, log, self, self._words)
+        self.queue = Queue(database, log, self.paused.decided)
 
     # What doors call
 
@@ -123,10 +137,14 @@ class Turns:
         *,
         masked: bool = False,
         files: Sequence[str] = (),
+        attended: bool = True,
+        resumes: int = 0,
     ) -> Begun:
         """Store a person's message and begin to answer it; returns as soon as it is stored.
 
-        With `masked` protected data in it are replaced first; `files` are ids of those that go with it. Raises
+        With `masked` protected data in it are replaced first; `files` are ids of those that go with it. A turn that is
+        not `attended` is ruled by the levels of autonomy, and pauses where a call waits for a person; `resumes` is the
+        turn from which it goes on. Raises
         `Unusable` for an empty or endless message, `Busy` while an answer is being written, `ModelUnavailable`,
         `PrivacyBlocked`, `FileGone`: then nothing is stored.
         """
@@ -138,7 +156,8 @@ class Turns:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running(row.owner_id)
         try:
-            return await self._begin(row, author_id, submission, running, override, masked=masked, files=files)
+            kind = _Kind(attended, resumes)
+            return await self._begin(row, author_id, submission, running, override, kind, masked=masked, files=files)
         except BaseException:
             self._over(row.id, running)
             raise
@@ -179,7 +198,7 @@ class Turns:
         waiting = list(self._running)
         for conversation_id in waiting:
             _cancel(self._running[conversation_id])
-        await asyncio.gather(*(self.ended(each) for each in waiting), *self._warming)
+        await asyncio.gather(self.paused.close(), *(self.ended(each) for each in waiting), *self._warming)
 
     # Inside
 
@@ -190,6 +209,7 @@ class Turns:
         submission: Submission,
         running: _Running,
         override: Pair | None,
+        kind: _Kind,
         *,
         masked: bool,
         files: Sequence[str],
@@ -225,6 +245,8 @@ class Turns:
         if row.title_by == "message" and not row.title:
             title = excerpt(submission.text) or excerpt(submission.attachments[0].source)
 
+        earlier = await self._earlier(row.id, kind.resumes)
+
         def store(connection: Connection) -> Begun:
             turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
             passed.along(connection)
@@ -259,6 +281,11 @@ class Turns:
             bound=bound,
             masking=passed.masking,
             queue=self.queue,
+            watch=self._watch,
+            attended=kind.attended,
+            resumes=kind.resumes,
+            task=earlier.task or submission.text,
+            done=earlier.done,
             tape=tape,
             notices=notices,
             purse=way.purse,
@@ -314,6 +341,17 @@ class Turns:
         while len(self._kept) > _KEPT_BENCHES:
             del self._kept[next(iter(self._kept))]
         return kept
+
+    async def _words(self, row: ConversationRow, approved: int) -> str:
+        """What a run that waited is told when it goes on."""
+        assigned = await self._staff.of(row)
+        kept = await self._keep(row, await self._folders.room(row, assigned.folders), assigned.role)
+        return kept.bench.say("autonomy.go_on", n=approved)
+
+    async def _earlier(self, conversation_id: str, resumes: int) -> Earlier:
+        if not resumes:
+            return Earlier()
+        return await self._database.read(lambda c: earlier_of(c, conversation_id, resumes))
 
     async def _bench(self, row: ConversationRow, room: Room, role: Role) -> WorkBench:
         """The tools as this agent has them. Raises `ModelUnavailable` where its definition cannot be followed."""

@@ -23,6 +23,9 @@ from maia.folders.lists import Folder
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
+from maia.workspace.autonomy.check import Check
+from maia.workspace.autonomy.levels import Levels
+from maia.workspace.autonomy.watch import Watch
 from maia.workspace.bench import OpenBench
 from maia.workspace.calls.completion import Completion
 from maia.workspace.calls.routing import Routing
@@ -115,6 +118,8 @@ class Workspace:
         self.memories = Memories(self._database, self.privacy)
         self.attachments = Attachments(self._database, location.data / "attachments")
         self.staff = Staff(self._database, colleagues)
+        self.levels = Levels(self._database)
+        self._watch = Watch(self._database, self.levels, Check(self.routing.background, self.privacy))
         self._turns = Turns(
             self._database,
             self._log,
@@ -126,6 +131,7 @@ class Workspace:
             Briefer(self._database, self.memories),
             self.attachments,
             self.staff,
+            self._watch,
         )
         self.definitions = Definitions(self._database, agents, self.models, self._news)
         self._forgetting: asyncio.Task[None] | None = None
@@ -153,6 +159,8 @@ class Workspace:
             name = f"{now_ms():x}"
             await self._database.write(lambda c, made=name: settings.keep_setting(c, "installation", made))
         await self.attachments.open(name)
+        await self._watch.start()
+        await self._turns.paused.take_up()
         self._forgetting = asyncio.create_task(self._forget())
         return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -42,6 +43,12 @@ async def decide(desk: AtDesk, person: SignedIn, approval_id: str, body: Decisio
     return approval_json(await desk.workspace.approvals.decide(person.user, approval_id, verdict), person)
 
 
+def _problem(row: ApprovalRow, person: Person) -> str | None:
+    """Why the run that waited for it could not go on."""
+    kept = json.loads(row.problem) if row.problem else None
+    return None if kept is None else person.say(kept["key"], **kept["values"])
+
+
 def approval_json(row: ApprovalRow, person: Person) -> JsonObject:
     """A request as everybody outside sees it. Of another person's conversation only the call is told (N-20.04)."""
     is_own = row.owner_id == person.user.id
@@ -49,6 +56,9 @@ def approval_json(row: ApprovalRow, person: Person) -> JsonObject:
         "id": row.id,
         "status": row.status,
         "tool": row.tool,
+        "category": row.category,
+        "background": row.is_background,
+        "problem": _problem(row, person),
         "arguments": row.arguments,
         "preview": row.preview,
         "reason": person.say(row.reason["key"], **row.reason["values"]),

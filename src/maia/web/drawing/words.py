@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ VERDICTS: Final[Mapping[ApprovalStatus, Sign]] = {
     "approved": Sign("check", "success", "approvals.status.approved"),
     "used": Sign("check", "success", "approvals.status.used"),
     "refused": Sign("ban", "danger", "approvals.status.refused"),
+    "auto": Sign("check", "success", "approvals.status.auto"),
     "dropped": Sign("clock", "muted", "approvals.status.dropped"),
 }
 
@@ -250,6 +252,11 @@ class Speaker:
             else row.asker
         )
 
+    def not_resumed(self, row: ApprovalRow) -> str:
+        """Why the run that waited for it could not go on (N-07.06)."""
+        kept = json.loads(row.problem)
+        return visible(self.say("autonomy.could_not", problem=self.say(kept["key"], **kept["values"])))
+
     def decided(self, row: ApprovalRow) -> str:
         """Who decided what."""
         return self.say(f"approvals.by_{row.status}", name=row.decider or self.say("approvals.somebody"))
@@ -312,6 +319,4 @@ def _one_line(preview: str, arguments: JsonObject) -> str:
 
 def pretty(arguments: JsonObject) -> str:
     """A call's input for a reader: one line a value."""
-    import json
-
     return visible(json.dumps(arguments, ensure_ascii=False, indent=2))

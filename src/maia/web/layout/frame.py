@@ -38,7 +38,7 @@ async def page_of(
     given = person.user.preferences
     look = Look(str(given.get("theme", "")), str(given.get("density", "")))
     recent = await desk.workspace.conversations(person.user, _IN_NAV)
-    counts = {"/approvals": await desk.workspace.approvals.count(person.user)}
+    counts = {"/autonomy": await desk.workspace.approvals.count(person.user)}
     beside: dict[str, Any] = {"nav": entries_for(person.user), "counts": counts, "recent": recent}
     beside["staff"] = await colleagues_of(desk, person)
     shared: dict[str, Any] = {"person": person, "look": look, "here": here, **beside}
@@ -59,4 +59,4 @@ async def nav_parts(desk: Desk, person: Person, here: str) -> Mapping[str, str]:
     rows = await desk.workspace.conversations(person.user, _IN_NAV)
     waiting = await desk.workspace.approvals.count(person.user)
     pieces = reader_of(desk, person).pieces("recent.html")
-    return {"nav-recent": pieces.recent(rows, here), "count-approvals": pieces.count("/approvals", waiting)}
+    return {"nav-recent": pieces.recent(rows, here), "count-autonomy": pieces.count("/autonomy", waiting)}

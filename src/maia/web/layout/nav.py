@@ -24,7 +24,7 @@ NAV: Final = (
     Entry("web.nav.home", "home", "/", is_daily=True),
     Entry("board.title", "stage", "/board", is_daily=True),
     Entry("plan.title", "project", "/projects", is_daily=True),
-    Entry("approvals.nav", "hand", "/approvals", is_daily=True),
+    Entry("approvals.nav", "hand", "/autonomy", is_daily=True),
     Entry("memories.title", "note", "/memory", is_daily=True),
     Entry("sessions.nav", "terminal", "/terminal", is_daily=True),
     Entry("agentpage.title", "bulb", "/agents"),

@@ -1,4 +1,4 @@
-"""The page of approvals: what waits for a decision, what was decided, and one request with the exact call."""
+"""One request with the exact call, beside the others of the queue."""
 
 from __future__ import annotations
 
@@ -12,46 +12,29 @@ from maia.web.layout.frame import page_of
 from maia.workspace.approvals import may_decide
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-_LAST = 5
-"""Decisions that stand below what waits."""
 
 Show = Annotated[Literal["waiting", "decided"], Query()]
 
 
-@router.get("/approvals")
-async def all_approvals(desk: AtDesk, person: SignedIn, show: Show = "waiting") -> Response:
-    """The queue with its first request."""
-    return await _draw(desk, person, show, None)
-
-
 @router.get("/approvals/{approval_id}")
 async def one_approval(desk: AtDesk, person: SignedIn, approval_id: str, show: Show = "waiting") -> Response:
-    """The queue with one of its requests, whatever became of it."""
-    return await _draw(desk, person, show, approval_id)
-
-
-async def _draw(desk: AtDesk, person: SignedIn, show: str, chosen_id: str | None) -> Response:
+    """The request, whatever became of it."""
     queue = desk.workspace.approvals
-    chosen = await queue.one(person.user, chosen_id) if chosen_id else None
+    chosen = await queue.one(person.user, approval_id)
     waiting = await queue.listed(person.user, decided=False)
-    decided = await queue.listed(person.user, decided=True)
-    rows = waiting if show == "waiting" else decided
-    if chosen is None and rows:
-        chosen = rows[0]
-    folders = await desk.workspace.work_folders.of(chosen.conversation_id) if chosen else ()
+    rows = waiting if show == "waiting" else await queue.listed(person.user, decided=True)
+    folders = await desk.workspace.work_folders.of(chosen.conversation_id)
     return await page_of(
         desk,
         person,
         "approvals.html",
-        "/approvals",
+        "/autonomy",
         folders,
         show=show,
         rows_shown=rows,
         waiting=len(waiting),
-        last=decided[:_LAST] if show == "waiting" else (),
         chosen=chosen,
         folder=next((each.path for each in folders), ""),
-        blocks_of_chosen=await queue.proposal(chosen) if chosen else (),
-        is_asked_for=chosen_id is not None,
+        blocks_of_chosen=await queue.proposal(chosen),
         may_decide=may_decide(person.user),
     )

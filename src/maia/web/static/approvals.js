@@ -1,5 +1,5 @@
 // The page of approvals stays true: what waits, and what became of the request that it shows, are read again.
-const count = () => document.getElementById("count-approvals").value;
+const count = () => document.getElementById("count-autonomy").value;
 let shown = count();
 
 document.addEventListener("maia:nav", async () => {

@@ -35,6 +35,8 @@ ORDERS: Final[Mapping[Group, tuple[Step, ...]]] = {
 _TRIED_ELSEWHERE: Final[frozenset[FailureKind]] = frozenset(("network", "timeout", "overloaded", "rate_limit"))
 """Failures after which the second model is asked (N-04.09); any other would fail there as well."""
 _MOST_CHARS: Final = 20_000
+NO_MODEL: Final = "offline"
+"""The assistant by rules: it finds a title as it finds anything, but judges nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def candidates(group: Group, catalogue: Catalogue) -> list[Candidate]:
     found: dict[Pair, Candidate] = {}
     for step in ORDERS[group]:
         for pair in _of_step(step, catalogue):
-            if _is_eligible(pair, catalogue):
+            if _is_eligible(pair, catalogue) and not (group == "judge" and pair.provider == NO_MODEL):
                 found.setdefault(pair, Candidate(pair, step))
     return list(found.values())
 

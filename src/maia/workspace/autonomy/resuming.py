@@ -1,0 +1,45 @@
+"""A background run that waited for a person goes on in a turn of its own: what it had done, it does not do again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from maia.core.events import ToolCallFinished, ToolCallStarted, TurnStarted, UserSaid
+from maia.database.events import Logged, events_of_turns
+from maia.engine.repeats import call_key
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a run was asked for when it began, and the calls that it made since, as `call_key` names them."""
+
+    task: str = ""
+    done: frozenset[str] = frozenset()
+
+
+def earlier_of(connection: Connection, conversation_id: str, turn: int) -> Earlier:
+    """What a run did up to that turn, which waited, and in the turns from which this one went on (N-07.08)."""
+    done: set[str] = set()
+    task = ""
+    while turn > 0:
+        logged = events_of_turns(connection, conversation_id, turn, turn)
+        done |= made_in(logged)
+        task = next((each.event.text for each in logged if isinstance(each.event, UserSaid)), "")
+        turn = next((each.event.resumes for each in logged if isinstance(each.event, TurnStarted)), 0)
+    return Earlier(task, frozenset(done))
+
+
+def made_in(logged: Iterable[Logged]) -> set[str]:
+    """The calls that succeeded among these events."""
+    begun: dict[str, str] = {}
+    made: set[str] = set()
+    for each in logged:
+        event = each.event
+        if isinstance(event, ToolCallStarted):
+            begun[event.call_id] = call_key(event.name, event.arguments)
+        elif isinstance(event, ToolCallFinished) and event.status == "succeeded" and event.call_id in begun:
+            made.add(begun[event.call_id])
+    return made

@@ -1,0 +1,86 @@
+"""Background runs that wait for a person: each goes on in a turn of its own once everything was decided (N-07.06)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from maia.core.codec import to_json
+from maia.core.errors import MaiaError
+from maia.core.events import Notice
+from maia.core.types import Reason, Submission
+from maia.database import approvals, conversations
+from maia.database.conversations import ConversationRow
+from maia.database.database import Database
+from maia.database.events import Stamped
+from maia.database.ids import now_ms
+from maia.workspace.log import Log
+
+
+class Runs(Protocol):
+    """What begins turns and knows when they are over; `Turns` is one."""
+
+    async def submit(
+        self, row: ConversationRow, author_id: str, submission: Submission, *, attended: bool, resumes: int
+    ) -> Any: ...
+
+    async def ended(self, conversation_id: str) -> None: ...
+
+
+class PausedRuns:
+    """Lets them go on. `words` is what a run is told that goes on with so many approved calls, in its language."""
+
+    def __init__(
+        self, database: Database, log: Log, runs: Runs, words: Callable[[ConversationRow, int], Awaitable[str]]
+    ) -> None:
+        self._database = database
+        self._log = log
+        self._runs = runs
+        self._words = words
+        self._closing = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def take_up(self) -> None:
+        """Let those go on whose calls were approved while no server was there."""
+        for conversation_id, turn in await self._database.read(approvals.waiting_runs):
+            self.decided(conversation_id, turn)
+
+    def decided(self, conversation_id: str, turn: int) -> None:
+        """Somebody decided on a call of that run; returns at once."""
+        if not self._closing:
+            task = asyncio.create_task(self._go_on(conversation_id, turn), name=f"resume {conversation_id}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Begin nothing more."""
+        self._closing = True
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until each that may go on does."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _go_on(self, conversation_id: str, turn: int) -> None:
+        """Go on where nothing waits any more and something was approved. Why it cannot, is told there and kept."""
+        await self._runs.ended(conversation_id)
+        asked = await self._database.read(lambda c: approvals.of_turn(c, conversation_id, turn))
+        row = await self._database.read(lambda c: conversations.conversation(c, conversation_id))
+        approved = [each for each in asked if each.status == "approved"]
+        if row is None or row.last_turn != turn or not approved or any(each.status == "open" for each in asked):
+            return
+        try:
+            words = await self._words(row, len(approved))
+            await self._runs.submit(row, row.owner_id, Submission(words), attended=False, resumes=turn)
+        except MaiaError as error:
+            if not self._closing:
+                await self._cannot(row, turn, error)
+
+    async def _cannot(self, row: ConversationRow, turn: int, error: MaiaError) -> None:
+        told = (Notice("fail", "autonomy.not_resumed"), Notice("fail", error.key, error.values))
+        stamped = [Stamped(now_ms(), notice) for notice in told]
+        kept = json.dumps(to_json(Reason(error.key, error.values)))
+        along = self._log.write(row.id, turn, stamped, lambda c: approvals.note_problem(c, row.id, turn, kept))
+        await asyncio.wrap_future(along)
