@@ -41,12 +41,20 @@ def test_no_rule_opens_a_protected_place_to_a_file_tool(world: World, tool: str)
     assert verdict(judge, tool, world.made("srv/p/ai-memory/x") / "y") is Verdict.DENY
 
 
-def test_the_reason_and_the_rule_name_the_place(world: World) -> None:
+@pytest.mark.parametrize(
+    ("folder", "name", "words"),
+    [
+        pytest.param("home/ann/.claude", "memory.md", "folders.closed_memory", id="another assistant's"),
+        pytest.param("srv/p/Vault/.obsidian", "note.md", "folders.closed_memory", id="a vault"),
+        pytest.param("srv/p", ".env", "folders.closed", id="keys"),
+    ],
+)
+def test_the_reason_and_the_rule_name_the_place(world: World, folder: str, name: str, words: str) -> None:
     judge = judge_of(world, "srv/p")
-    file = world.made("home/ann/.claude") / "settings.json"
+    file = world.made(folder) / name
     rule = Rule(Verdict.DENY, "Read", str(file), f"Read({file})", RuleSource("built-in"))
     assert judge.decide([Need("Read", "path", str(file))]) == Decision(
-        Verdict.DENY, Reason("folders.closed", {"path": str(file)}), rule
+        Verdict.DENY, Reason(words, {"path": str(file)}), rule
     )
 
 

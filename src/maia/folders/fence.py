@@ -6,10 +6,12 @@ import os
 import time
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from typing import Final
 
 from maia.core.types import Reason, Rule, RuleSource, Sweep, Verdict
 from maia.folders.disk import lineage
 from maia.folders.protected import is_secret_file
+from maia.folders.refusals import Code
 from maia.folders.safety import NOBODY, Safety
 from maia.folders.searches import WORDS, SearchTarget, search_target
 
@@ -20,6 +22,8 @@ KEPT_SECONDS = 2.0
 """How long what was seen of a folder is believed: a search asks about thousands of files."""
 
 _SOURCE = RuleSource("built-in")
+_MEMORIES: Final[frozenset[Code]] = frozenset(("providerHome", "vault"))
+"""Where others keep what they remember: the model is told what it may look into instead (R-2.190)."""
 
 
 class Fence:
@@ -44,7 +48,7 @@ class Fence:
         self._clock = clock
         self._safety = look()
         self._until = 0.0
-        self._seen: dict[str, bool] = {}
+        self._seen: dict[str, Code | None] = {}
         self._searches: dict[tuple[str, Sweep], SearchTarget | None] = {}
 
     def closed(self, tool: str, given: str, resolved: str) -> tuple[Rule, Reason] | None:
@@ -52,8 +56,9 @@ class Fence:
         if self._is_told_of(resolved) and tool in ("Read", "Grep"):
             return None
         for path in dict.fromkeys((given, resolved)):
-            if self._is_protected(path):
-                return self._rule(tool, path), Reason("folders.closed", {"path": given})
+            if code := self._protected(path):
+                words = "folders.closed_memory" if code in _MEMORIES else "folders.closed"
+                return self._rule(tool, path), Reason(words, {"path": given})
         if tool in FILE_TOOLS and not _within(resolved, self._roots):
             return self._rule(tool, resolved), Reason("folders.outside", {"path": given})
         return None
@@ -72,16 +77,16 @@ class Fence:
     def _is_told_of(self, path: str) -> bool:
         return _within(path, self._also)
 
-    def _is_protected(self, path: str) -> bool:
+    def _protected(self, path: str) -> Code | None:
         self._forget()
         folder, name = os.path.split(path)
         if is_secret_file(name) or self._safety.is_place(path):
-            return self._safety.lies_in(path, self._mine) is not None
-        return self._is_closed(path) if self._safety.disk.state(path) != "file" else self._is_closed(folder)
+            return self._safety.lies_in(path, self._mine)
+        return self._code_of(path if self._safety.disk.state(path) != "file" else folder)
 
-    def _is_closed(self, folder: str) -> bool:
+    def _code_of(self, folder: str) -> Code | None:
         if folder not in self._seen:
-            self._seen[folder] = self._safety.lies_in(folder, self._mine) is not None
+            self._seen[folder] = self._safety.lies_in(folder, self._mine)
         return self._seen[folder]
 
     def _forget(self) -> None:
