@@ -213,6 +213,7 @@ def test_folders_of_an_agent_are_as_those_of_an_option(base: Path) -> None:
 def test_memory_is_the_agents_own_and_none_where_it_has_none(base: Path) -> None:
     ground = ground_of(base)
     assert act_as(ground, AGENT).memory is not None
+    assert act_as(ground, replace(AGENT, runner="codex")).memory is not None, "a program is lent its tools"
     assert act_as(ground, replace(AGENT, has_memory=False)).memory is None
     assert act_as(ground_of(base, settings={"memory": True}), replace(AGENT, has_memory=False)).memory is None
     assert ground.memory is None

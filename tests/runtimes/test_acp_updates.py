@@ -55,3 +55,14 @@ def test_another_call_under_the_id_of_one_that_is_over_is_another_call() -> None
     assert isinstance(result, ProgramResult)
     assert call.call.call_id == result.call_id != "call_1"
     assert call.needs == (Need("Bash", "command", "date"),)
+
+
+def test_a_lent_tool_that_an_agent_calls_without_asking_is_told_when_it_begins() -> None:
+    fold = Fold(BY_NAME["opencode"], Path("/srv/demo"), None)
+    lent = {"title": "maia_memory_search", "kind": "other", "rawInput": {"query": "harbour"}}
+    assert list(fold.take(told("tool_call", status="pending", **lent))) == []
+    (call,) = fold.take(told("tool_call_update", status="in_progress"))
+    assert isinstance(call, ProgramCall)
+    assert (call.lent, call.own, call.call.arguments) == ("memory_search", "maia_memory_search", {"query": "harbour"})
+    (result,) = fold.take(told("tool_call_update", status="completed", rawOutput="found"))
+    assert result == ProgramResult("call_1", True, "found")

@@ -106,6 +106,8 @@ FILES = {
     },
 }
 ALLOW = ("--allow", "Bash(echo *)", "--allow", "Bash(cat *)", "--allow", "Redirect(./**)")
+HIDES_LENT = ("vibe", "hermes")
+"""One keeps them behind a search of its own, the other needs a library more for any server of tools."""
 NEVER_ASKS = ("codex", "hermes", "codex-acp")
 
 
@@ -281,6 +283,22 @@ def test_a_real_program_runs_an_allowed_tool_and_answers(
     assert calls == [("Bash", "succeeded")]
     assert (folder / "toolproof.txt").read_text() == "hello-from-tool\n"
     _none_left(folder)
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name not in HIDES_LENT])
+def test_a_real_program_calls_a_tool_that_it_is_lent(programs: Path, server: str, tmp_path: Path, name: str) -> None:
+    ready = prepared(programs, server, tmp_path, name, "USEMEMORY please")
+    settings = tmp_path / "home" / ".maia" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"memory": true}')
+    events = ready.run()
+    assert events[-1]["outcome"] == "finished", events[-1]
+    done = [event for event in events if event["type"] == "ToolCallFinished"]
+    assert [(each["name"], each["status"]) for each in done] == [("MemorySearch", "succeeded")]
+    assert "memory_search" in done[0]["data"]["ownName"]
+    assert "ApprovalRequested" not in [event["type"] for event in events]
+    print(name, done[0]["data"])
+    _none_left(ready.folder)
 
 
 @pytest.mark.parametrize("name", [name for name in BY_NAME if name not in NEVER_ASKS])

@@ -37,7 +37,7 @@ class Fold:
     then `usage` and `cost`.
 
     Some agents call a call in progress before they ask about it (OpenCode, Vibe): of one that asks, a call counts as
-    running once it printed something.
+    running once it printed something. A tool of ours they call without asking (OpenCode, codex-acp).
     """
 
     def __init__(self, program: Program, folder: Path, cost_before: float | None) -> None:
@@ -133,8 +133,8 @@ class Fold:
             yield ProgramResult(known.shown_id, status == "completed", self._output(known), self._diffs(known))
         elif status == "in_progress":
             printed = tuple(self._printed(known))
-            if not known.is_told and (printed or not self._program.asks):
-                call = self._program_call(known)
+            call = self._program_call(known)
+            if not known.is_told and (printed or not self._program.asks or call.lent):
                 known.is_told = call.is_whole
                 if call.is_whole:
                     yield call
