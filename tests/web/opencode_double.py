@@ -5,6 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
+from maia.sandbox.places import Places
+from maia.sandbox.wall import find_wall
+
 PROGRAM = r"""#!{python} -IS
 import fcntl, os, struct, subprocess, sys, termios
 def size():
@@ -30,9 +35,11 @@ for line in sys.stdin:
 
 
 def stand_in(folder: Path) -> str:
-    """Put it there; the PATH that finds it."""
+    """Put it there; the PATH that finds it. Skips where no sandbox works, without which no program is started."""
+    if find_wall("auto", Places(folder, folder)).wall is None:
+        pytest.skip("no sandbox works here")
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "opencode"
-    program.write_text(PROGRAM.format(python=sys.executable).replace("#!", "#!", 1))
+    program.write_text(PROGRAM.format(python=sys.executable))
     program.chmod(0o755)
     return f"{folder}:/usr/local/bin:/usr/bin:/bin"

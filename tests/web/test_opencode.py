@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from maia.workspace.terminals import MOST
 from tests.sandbox.running import living
 from tests.web.opencode_double import stand_in
 from tests.web.serving import Serving, Visitor, serving
@@ -265,6 +266,22 @@ def test_a_second_page_is_told_and_takes_the_terminal_over(owner: Visitor, admin
                 others.send(b"still here\n")
                 until(others, "<still here>")
     assert not asked(owner, owner.conversation()).json()["isOpen"]
+
+
+def test_eight_terminals_run_at_once_and_no_more(owner: Visitor) -> None:
+    early = asked(owner, owner.conversation()).json()["line"]
+    with ExitStack() as open_ones:
+        lines = [open_ones.enter_context(opened(owner, owner.conversation())) for _ in range(MOST)]
+        for line in lines:
+            until(line, "double")
+        done = asked(owner, owner.conversation())
+        assert (done.status_code, done.json()["code"]) == (409, "opencode_too_many")
+        with dial(owner, early) as line:
+            told = over(line)
+            assert (told["why"], told["message"]) == ("failed", done.json()["message"])
+        lines[0].close()
+        while asked(owner, owner.conversation()).status_code != 201:
+            time.sleep(0.05)
 
 
 def test_leaving_ends_the_whole_tree(owner: Visitor) -> None:
