@@ -125,7 +125,7 @@ class PlayedSupply:
     async def providers(self) -> Sequence[ProviderRow]:
         return [ProviderRow("played", "Played", "local")]
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         return [ModelRow(provider_id, self._models.name, self._models.name)]
 
     async def attempt(self, pair: Pair) -> Trial:

@@ -66,7 +66,7 @@ class Model(PlayedSupply):
         super().__init__(models)
         self.sees = sees
 
-    async def models(self, provider_id: str) -> list[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> list[ModelRow]:
         return [replace(each, sees_images=self.sees) for each in await super().models(provider_id)]
 
 

@@ -276,7 +276,7 @@ def test_the_levels_are_those_of_the_models_that_may_answer(
 class Toolless(PlayedSupply):
     """The model is marked as one that takes no tools."""
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         return [replace(each, no_tools=True) for each in await super().models(provider_id)]
 
 

@@ -186,7 +186,7 @@ def test_what_reached_each_provider_is_told_of_whole_turns_and_of_sums(database_
 
 def test_after_a_change_of_model_its_own_window_counts_at_once(database_url: str, tmp_path: Path) -> None:
     class Two(PlayedSupply):
-        async def models(self, provider_id: str) -> Sequence[ModelRow]:
+        async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
             return [ModelRow(provider_id, "m", "m", window=8_000), ModelRow(provider_id, "n", "n", window=64_000)]
 
     async def story() -> None:

@@ -248,7 +248,7 @@ class Shelved(PlayedSupply):
     async def providers(self) -> Sequence[ProviderRow]:
         return list(FULL.providers[:3])
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         return FULL.models_of(provider_id)
 
 

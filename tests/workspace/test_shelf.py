@@ -39,7 +39,7 @@ class World:
     async def providers(self) -> Sequence[ProviderRow]:
         return self.there
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         if provider_id != "alpha":
             raise ModelFailed(Failure("auth", provider_id, 401))
         if isinstance(self.offered, Failure):
@@ -139,6 +139,27 @@ def test_what_a_person_switched_off_stays_off_when_it_comes_back(database_url: s
             assert ("one", False, False) in states(found)
             await found.refresh(owner, "alpha")
             assert ("one", False, False) in states(found), "an ordinary refresh leaves it off, too"
+
+    asyncio.run(go())
+
+
+def test_a_program_is_asked_by_a_person_only_and_keeps_what_it_told(database_url: str, tmp_path: Path) -> None:
+    class Asked(World):
+        times = 0
+
+        async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
+            self.times += asked
+            return [a_model("default"), a_model("opus[1m]" if asked else "opus")]
+
+    async def go() -> None:
+        world = Asked(there=[replace(ALPHA, kind="cli", health="auth")])
+        async with shelf(database_url, tmp_path, world) as (found, owner):
+            assert (world.times, [each[0] for each in states(found)]) == (0, ["default", "opus"])
+            assert await found.refresh(owner, "alpha") == Refreshed(("opus",), (), 2)
+            assert found.provider("alpha").health == "auth", "its list says nothing of its sign-in"
+        async with shelf(database_url, tmp_path, world) as (again, _):
+            offered = [each.id for each in again.catalogue.models if not each.is_gone]
+            assert (world.times, offered) == (1, ["default", "opus[1m]"])
 
     asyncio.run(go())
 

@@ -22,7 +22,7 @@ from maia.runtimes.environment import start_of
 from maia.runtimes.open import open_runtime
 from maia.runtimes.patience import Patience
 from maia.runtimes.probe import greeted_version, is_older, version_of
-from maia.runtimes.programs import PROGRAMS, Program, find, installed, named
+from maia.runtimes.programs import PROGRAMS, Program, find, installed, named, speaking
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.places import Places, named_places, temporary_folders
 from maia.sandbox.wall import WallFound, find_wall
@@ -31,6 +31,7 @@ from maia.settings_values import CliSandbox, Sandbox
 
 if TYPE_CHECKING:
     from maia.app.agentkeys import AgentKey
+    from maia.runtimes.offered import OfferedModel
 
 State: TypeAlias = Literal["warn", "ok", "skipped"]
 Guard: TypeAlias = "Callable[[Runtime, Program, Path, Yard], Runtime]"
@@ -245,6 +246,18 @@ def program_models(name: str, model: str | None, yard: Yard, key: AgentKey | Non
         runtime = yard.guard(runtime, program, path, yard)
     explaining = ExplainingRuntime(runtime, program, yard.home(program), env)
     return ProgramModels(program, explaining, model, notices, driver)
+
+
+async def models_told(program: Program, yard: Yard) -> tuple[OfferedModel, ...]:
+    """The models that a program says it offers; none is called. Raises `MaiaError` where it cannot be started."""
+    from maia.runtimes.claude_code import ARGUMENTS
+    from maia.runtimes.offered import offered_models
+
+    path = installed(program, yard.env)
+    more = ARGUMENTS if program.speaks == "claude-code" else ()
+    arguments = (*speaking(program, yard.env), *more)
+    start = start_of(program, path, arguments, folder=yard.folders.launch, home=yard.home(program), env=yard.env)
+    return await offered_models(program, PipedPrograms(lambda home: yard.wall(home, path)).start, start)
 
 
 def without_blocked(program: Program, env: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[Notice, ...]]:

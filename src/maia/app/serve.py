@@ -125,7 +125,15 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     usual = own_model(settings.nicknames, settings.model or "")
     keys = KeyGround(options, env, say, home, open_vault(home / ".maia" / "keys", env))
     yard = Yard(folders, (), settings.sandbox, env, cli_sandbox=settings.security.cli_sandbox)
-    supply = Supplied(models, yard, lambda: keys, usual, offers_offline=OFFLINE in (word, usual), purses=purses)
+    supply = Supplied(
+        models,
+        yard,
+        lambda: keys,
+        usual,
+        offers_offline=OFFLINE in (word, usual),
+        purses=purses,
+        outside=lambda: rooms.trialist.outside(yard),
+    )
     return Workspace(
         url,
         rooms.location,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from maia.engine.turn import Price
 from maia.llm.binding import default_model
 from maia.llm.endpoint import OFFLINE, Endpoint
 from maia.llm.models import ModelInfo
+from maia.runtimes.offered import OfferedModel
 from maia.runtimes.programs import PROGRAMS, Program, find
 from maia.workspace.composition import PROGRAM_WINDOWS
 from maia.workspace.models.catalogue import Pair
@@ -40,7 +42,10 @@ _TRIAL_TOKENS: Final = 64
 
 
 class Supplied:
-    """`workspace.supply.Supply`. `models` are those of the server; `offers_offline` puts the built-in model in."""
+    """`workspace.supply.Supply`. `models` are those of the server; `offers_offline` puts the built-in model in.
+
+    `outside` is where a program runs that is only asked something, as `yard` where there is no better place.
+    """
 
     def __init__(
         self,
@@ -51,6 +56,7 @@ class Supplied:
         *,
         offers_offline: bool,
         purses: Purses,
+        outside: Callable[[], Yard] | None = None,
     ) -> None:
         self._models = models
         self._yard = yard
@@ -58,6 +64,7 @@ class Supplied:
         self._usual = usual
         self._offers_offline = offers_offline
         self._purses = purses
+        self._outside = outside or (lambda: yard)
         self._endpoints: dict[str, Endpoint] = {}
         self._added: dict[str, ProviderRow] = {}
 
@@ -71,9 +78,10 @@ class Supplied:
         found = [self._row(each) for each in self._endpoints.values()]
         return [*found, *self._programs()]
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         if (program := program_of(provider_id)) is not None:
-            return models_of_program(program, provider_id)
+            offered = await self._asked(program) if asked else ()
+            return models_of_program(program, provider_id, offered)
         listed = await self._models.list_of(provider_id)
         endpoint = self._endpoints[provider_id]
         if not listed:
@@ -157,6 +165,12 @@ class Supplied:
                 yield ProviderRow(
                     f"{program.name}{PROGRAM_MARK}", program.title, "cli", origin="program", health=health
                 )
+
+    async def _asked(self, program: Program) -> Sequence[OfferedModel]:
+        """What the program itself says that it offers; it is started for that, in an empty folder behind its wall."""
+        from maia.app.runtimes import models_told
+
+        return await models_told(program, await asyncio.to_thread(self._outside))
 
     async def _version(self, provider_id: str) -> str:
         """What the program's own check says; it is asked for its version only, so that nothing is spent."""
@@ -279,10 +293,16 @@ def _price(info: ModelInfo, endpoint: Endpoint, own: Rates | None) -> dict[str, 
     return None if price is None else {"input": price.input[0][1], "output": price.output[0][1]}
 
 
-def models_of_program(program: Program, provider_id: str) -> list[ModelRow]:
-    """The program's own choice first, then the names that it takes."""
+def models_of_program(program: Program, provider_id: str, offered: Sequence[OfferedModel] = ()) -> list[ModelRow]:
+    """The program's own choice first, then what it offers; the names that it takes in every version where it said none.
+
+    An entry without a window has the usual one of its program, where its models have one (R-2.101).
+    """
     window = PROGRAM_WINDOWS.get(program.name) if program.models else None
-    return [ModelRow(provider_id, each, each, window=window) for each in (OWN_MODEL, *program.models)]
+    told = {each.id: each for each in offered} or {each: OfferedModel(each, each) for each in program.models}
+    own = told.pop(OWN_MODEL, OfferedModel(OWN_MODEL, OWN_MODEL))
+    listed = (OfferedModel(own.id, OWN_MODEL, own.real_id, own.window), *told.values())
+    return [ModelRow(provider_id, each.id, each.name, each.real_id, each.window or window) for each in listed]
 
 
 def _told(vote: Resolution) -> Iterator[Notice]:

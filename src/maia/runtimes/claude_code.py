@@ -35,7 +35,7 @@ from maia.runtimes.rpc import read_object
 from maia.runtimes.totals import cost_since
 from maia.runtimes.values import amount, rows, table, text, whole
 
-_ARGUMENTS: Final = (
+ARGUMENTS: Final = (
     "-p",
     "--input-format",
     "stream-json",
@@ -48,6 +48,8 @@ _ARGUMENTS: Final = (
     "--setting-sources",
     "",
 )
+"""How it is spoken to by lines; what a turn adds comes behind."""
+
 _EVERY_TOOL: Final = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["ask"]}]}
 """A hook that sends every tool to the permission question, also those that Claude Code would just run."""
 
@@ -123,7 +125,7 @@ class ClaudeCodeRuntime:
         model = ("--model", task.model) if task.model else ()
         limit = ("--max-turns", str(task.max_steps)) if task.max_steps else ()
         tools = ("--mcp-config", _servers(task.server), "--strict-mcp-config") if task.server else ()
-        return (*_ARGUMENTS, *more, *model, *limit, *tools)
+        return (*ARGUMENTS, *more, *model, *limit, *tools)
 
     async def _answered(self, turn: _Turn) -> ProgramEnd:
         is_new = not (self._session[0] and self._session[1] == turn.task.thread)

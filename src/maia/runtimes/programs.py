@@ -77,6 +77,7 @@ _XDG: Final = {
     "XDG_STATE_HOME": "{home}/.local/state",
 }
 _CLAUDE_KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_CLAUDE_MODELS: Final = ("opus", "fable", "sonnet", "haiku")
 _CLAUDE_PASS: Final = ("ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL")
 
 PROGRAMS: Final[tuple[Program, ...]] = (
@@ -90,7 +91,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         set_vars=_CLAUDE_QUIET,
         key_vars=_CLAUDE_KEYS,
         pass_vars=_CLAUDE_PASS,
-        models=("sonnet", "opus", "haiku"),
+        models=_CLAUDE_MODELS,
         logins=(".claude/.credentials.json",),
         install="npm install -g @anthropic-ai/claude-code",
     ),
@@ -252,7 +253,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
         key_vars=_CLAUDE_KEYS,
         pass_vars=_CLAUDE_PASS,
         ask_mode="default",
-        models=("sonnet", "opus", "haiku"),
+        models=_CLAUDE_MODELS,
         logins=(".claude/.credentials.json",),
         install="npm install -g @zed-industries/claude-agent-acp",
     ),

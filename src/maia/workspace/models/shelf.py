@@ -113,7 +113,7 @@ class Shelf:
         async with self._busy:
             await self._find()
             self.provider(provider_id)
-            return await self._refresh(provider_id)
+            return await self._refresh(provider_id, asked=True)
 
     async def switch(self, by: User, provider_id: str, *, enabled: bool) -> ProviderRow:
         """Switch a provider on or off."""
@@ -311,21 +311,25 @@ class Shelf:
         await self._database.write(keep)
         await self._reload()
 
-    async def _refresh(self, provider_id: str) -> Refreshed:
+    async def _refresh(self, provider_id: str, *, asked: bool = False) -> Refreshed:
+        is_program = self.provider(provider_id).kind == "cli"  # its list says nothing of its sign-in
         try:
-            offered = await self._supply.models(provider_id)
-        except ModelFailed as failed:
-            await self._set_health(provider_id, _health_of(failed) or "unreachable")
+            offered = await self._supply.models(provider_id, asked=asked)
+        except MaiaError as failed:
+            if not is_program:
+                await self._set_health(provider_id, _health_of(failed) or "unreachable")
             raise DiscoveryFailed("ModelDiscoveryFailed", failed.key, **failed.values) from failed
         if not offered:
             raise DiscoveryFailed("ModelDiscoveryEmpty", "provider.empty", name=self._catalogue.name_of(provider_id))
-        merged, refreshed = merge(self._catalogue.models_of(provider_id), offered)
-        asked = self.provider(provider_id)
+        known = self._catalogue.models_of(provider_id)
+        if is_program and not asked and {each.id for each in known if not each.is_gone} - {each.id for each in offered}:
+            return Refreshed((), (), len(known))  # it told its models once; without being asked it tells none
+        merged, refreshed = merge(known, offered)
 
         def keep(connection: Connection) -> None:
             for each in merged:
                 rows.keep_model(connection, each)
-            if asked.kind != "cli":  # a program's list says nothing of its sign-in
+            if not is_program:
                 rows.set_health(connection, provider_id, "ready")
 
         await self._database.write(keep)

@@ -63,8 +63,11 @@ class Supply(Protocol):
         """Who is configured or found now. Looks again at everything; raises nothing."""
         ...
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
-        """What it offers now, the best default first. Raises `ModelFailed` where it does not say."""
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
+        """What it offers now, the best default first. A program is only started for it where a person `asked`.
+
+        Raises `MaiaError` where it does not say.
+        """
         ...
 
     async def attempt(self, pair: Pair) -> Trial:
