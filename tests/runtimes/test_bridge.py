@@ -7,11 +7,13 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -25,7 +27,7 @@ from maia.core.events import (
     ToolCallStarted,
     TurnEnded,
 )
-from maia.core.runtime import Permit, ProgramCall, ProgramEvent, ProgramResult, ProgramTask
+from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEvent, ProgramResult, ProgramTask
 from maia.core.types import Answer, JsonObject, Need, TextPart, ToolCallPart, ToolResult, ToolSpec, Verdict
 from maia.runtimes.bridge import Bridge
 from maia.runtimes.bridged import BridgedDesk
@@ -267,6 +269,65 @@ def test_who_is_still_connected_after_the_turn_gets_nothing() -> None:
             await bridge.close()
 
     asyncio.run(story())
+
+
+def test_a_call_that_takes_long_says_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maia.runtimes.bridge._TICK_SECONDS", 0.01)
+
+    class Slow:
+        async def use(self, name: str, arguments: JsonObject, own: str = "") -> ToolResult:
+            await asyncio.sleep(0.2)
+            return ToolResult(f"{name} {arguments} {own}")
+
+    async def story() -> list[JsonObject]:
+        bridge, desk = Bridge([ToolSpec("mine", "", {})]), cast(Desk, Slow())
+        await bridge.listen()
+        try:
+            argv, env = told(bridge, desk)
+            reader, writer = await asyncio.open_unix_connection(argv[-1])
+            params = {"name": "mine", "_meta": {"progressToken": "p1"}}
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            writer.write(f"{env['MAIA_BRIDGE']}\n{json.dumps(call)}\n".encode())
+            lines = [json.loads(await reader.readline()) for _ in range(2)]
+            while "result" not in lines[-1]:
+                lines.append(json.loads(await reader.readline()))
+            writer.close()
+            return lines
+        finally:
+            await bridge.close()
+
+    lines: list[Any] = asyncio.run(story())
+    assert lines[0]["params"] == {"progressToken": "p1", "progress": 1}
+    assert {each["method"] for each in lines[:-1]} == {"notifications/progress"}
+
+
+def test_what_a_killed_maia_left_is_taken_away_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = Path(tempfile.mkdtemp(dir="/tmp"))
+    monkeypatch.setattr("tempfile.tempdir", str(base))
+    dead, fresh, alive, other = (base / f"maia-bridge-{each}" for each in ("dead", "fresh", "alive", "other"))
+    for folder in (dead, fresh, alive):
+        folder.mkdir()
+    other.write_text("a file")
+    for folder in (dead, fresh):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.bind(str(folder / "socket"))
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(alive / "socket"))
+        listening.listen()
+        for folder in (dead, alive):
+            os.utime(folder, (0, 0))
+
+        async def story() -> None:
+            bridge = Bridge([])
+            await bridge.listen()
+            await bridge.close()
+
+        asyncio.run(story())
+        left = {each.name.rpartition("-")[2] for each in base.iterdir()}
+        assert left == {"alive", "fresh", "other"}
+    shutil.rmtree(base)
 
 
 def test_two_turns_at_once_each_reach_their_own_tools(tmp_path: Path) -> None:

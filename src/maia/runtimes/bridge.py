@@ -5,27 +5,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import itertools
 import json
+import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from maia.core.runtime import Desk, ToolServer
 from maia.core.secret import Secret
-from maia.core.types import JsonObject, ToolResult, ToolSpec
+from maia.core.types import JsonObject, JsonValue, ToolResult, ToolSpec
 from maia.runtimes.lending import SERVER, Lending
 from maia.runtimes.rpc import read_object
 from maia.runtimes.values import table
 
 WORD: Final = "MAIA_BRIDGE"
 """The environment variable with the word that opens a bridge."""
+_PREFIX: Final = "maia-bridge-"
 _RELAY: Final = Path(__file__).with_name("relay.py")
 _LONGEST_LINE: Final = 8 << 20
 _WORD_SECONDS: Final = 5.0
+_TICK_SECONDS: Final = 10.0
+"""A client that waits only so long for an answer waits on when it hears that there is progress."""
+_STALE_SECONDS: Final = 3_600.0
 _LONGEST_PATH: Final = 100
 """unix(7): the address of a socket has 108 bytes."""
 
@@ -50,6 +58,7 @@ class Bridge:
 
     async def listen(self) -> None:
         """Raises OSError."""
+        _sweep(self._folder)
         path = str(self._folder / "socket")
         self._server = await asyncio.start_unix_server(self._meet, path, limit=_LONGEST_LINE)
 
@@ -128,11 +137,30 @@ class Bridge:
 
 
 async def _reply(lending: Lending, message: JsonObject, writer: asyncio.StreamWriter) -> None:
-    answer: JsonObject | None = await lending.answer(message)
+    token = table(table(message.get("params")).get("_meta")).get("progressToken")
+    ticking = None if token is None else asyncio.create_task(_tick(token, writer))
+    try:
+        answer = await lending.answer(message)
+    finally:
+        if ticking is not None:
+            ticking.cancel()
     if answer is not None:
-        with contextlib.suppress(OSError):
-            writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
-            await writer.drain()
+        await _write(answer, writer)
+
+
+async def _tick(token: JsonValue, writer: asyncio.StreamWriter) -> None:
+    """Say from time to time that a call goes on: one may wait for a person, or for another agent."""
+    for progress in itertools.count(1):
+        await asyncio.sleep(_TICK_SECONDS)
+        params: JsonObject = {"progressToken": token, "progress": progress}
+        await _write({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, writer)
+
+
+async def _write(message: JsonObject, writer: asyncio.StreamWriter) -> None:
+    """Who does not read any more gets nothing."""
+    with contextlib.suppress(OSError):
+        writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        await writer.drain()
 
 
 async def _ended(tasks: set[asyncio.Task[None]]) -> None:
@@ -143,10 +171,24 @@ async def _ended(tasks: set[asyncio.Task[None]]) -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
+def _sweep(mine: Path) -> None:
+    """Take away what a maia that was killed left: old places where nobody listens."""
+    for folder in mine.parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            seen = folder.stat()
+            if seen.st_uid != os.geteuid() or time.time() - seen.st_mtime < _STALE_SECONDS:
+                continue
+            with socket.socket(socket.AF_UNIX) as line:
+                try:
+                    line.connect(str(folder / "socket"))
+                except (ConnectionRefusedError, FileNotFoundError):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _folder() -> Path:
     """A place of its own for the socket, where every wall lets its program look. Raises OSError."""
-    folder = Path(tempfile.mkdtemp(prefix="maia-bridge-"))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     if len(str(folder / "socket")) <= _LONGEST_PATH:
         return folder
     folder.rmdir()
-    return Path(tempfile.mkdtemp(prefix="maia-bridge-", dir="/tmp"))
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp"))
