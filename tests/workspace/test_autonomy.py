@@ -44,6 +44,7 @@ from maia.workspace.autonomy.refusals import refused_by
 from maia.workspace.autonomy.ruling import course
 from maia.workspace.autonomy.watch import BACKGROUND, Watched
 from maia.workspace.calls.background import candidates
+from maia.workspace.delegating.runs import How
 from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.problems import NotAllowed, NotThere, Unfit
 from maia.workspace.workspace import Workspace
@@ -247,7 +248,7 @@ async def background(workspace: Workspace, user: User, row: Any, text: str = "Ti
     row = await workspace.conversation(user, row.id)
     before = row.last_turn
     own = workspace._turns  # pyright: ignore[reportPrivateUsage] - what begins background runs is inside
-    await own.submit(row, user.id, Submission(text), attended=False)
+    await own.submit(row, user.id, Submission(text), how=How("background", attended=False))
     return await ended(workspace, user, row, before + turns)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from maia.core.agent import OWN_RUNNER, AgentDefinition
+from maia.core.delegation import DELEGATING
 from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.tool import AnyTool
@@ -137,8 +138,8 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "run_command": "Bash",
     "web_fetch": "WebFetch",
 }
-_OF_MEMORY: Final = ("memory_search", "memory_expand")
-"""Named in many lists; whoever has a memory has them anyway (N-05.08)."""
+_NOT_HERE: Final = ("memory_search", "memory_expand", *DELEGATING)
+"""Tools that come beside these: whoever has a memory looks things up anyway (N-05.08), only the workspace delegates."""
 
 
 def other_names(tool: str) -> tuple[str, ...]:
@@ -155,7 +156,7 @@ def tools_for(
     """
     if names is None:
         return dict(tools), ()
-    known = [name for name in names if name.casefold() not in _OF_MEMORY]
+    known = [name for name in names if name.casefold() not in _NOT_HERE]
     meant = {name: _OTHER_NAMES.get(name.casefold(), name) for name in known}
     by_name = {name.casefold(): name for name in tools}
     wanted = {by_name.get(name.casefold(), "") for name in meant.values()}

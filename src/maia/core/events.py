@@ -6,7 +6,8 @@ The order of a turn, as a grammar (`*` any number, `?` at most one):
     step  = StepStarted ContextMeasured? RetryScheduled* delta* (Answered ContextMeasured?)? call* Reminded?
             ContextMeasured? limit?
     delta = ReasoningDelta | TextDelta | ToolCallDrafted
-    call  = (ApprovalRequested CallQueued? ApprovalAnswered)? ToolCallStarted? ToolOutput* ToolCallFinished
+    call  = (ApprovalRequested CallQueued? ApprovalAnswered)? ToolCallStarted?
+            (ToolOutput | SubConversationStarted)* ToolCallFinished
     limit = LimitReached ApprovalAnswered
 
 Calls of one answer interleave; within one call the order above holds, and every call of an `Answered` gets exactly one
@@ -102,7 +103,7 @@ class Notice:
     values: JsonObject = field(default_factory=dict[str, Any])
 
 
-RecordPart: TypeAlias = Literal["fields", "history", "folders", "files"]
+RecordPart: TypeAlias = Literal["fields", "history", "folders", "files", "children"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +137,13 @@ class UserSaid:
     """The request as typed with what was joined to it. Comes right after `TurnStarted`, before any model call.
 
     `merged` is True when the history already ended with a request without an answer, and this one joins it (T4.06).
+    `by` names who asked in a person's place: the agent that delegated, the stage of a board; empty for a person.
     """
 
     text: str
     attachments: tuple[Attachment, ...] = ()
     merged: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +235,15 @@ class ToolOutput:
 
     call_id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubConversationStarted:
+    """A running call delegates: the workspace's conversation of that id is its, for that agent if there is one."""
+
+    call_id: str
+    conversation: str
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +374,7 @@ Event: TypeAlias = (
     | Answered
     | ToolCallStarted
     | ToolOutput
+    | SubConversationStarted
     | ToolCallFinished
     | ApprovalRequested
     | ApprovalAnswered

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, func, select, update
+from sqlalchemy import Connection, Row, Select, func, select, true, update
 
 from maia.core.types import JsonObject
 from maia.database.conversations import Status
@@ -208,10 +208,12 @@ def count_open(connection: Connection, owner_id: str | None) -> int:
 
 
 def status_after(connection: Connection, conversation_id: str, turn: int) -> Status:
-    """What a conversation is when that turn is over: waiting while one of its calls does (R-2.015)."""
-    waits = connection.execute(
-        select(_A.id).where(_A.conversation_id == conversation_id, _A.turn == turn, _A.status == "open").limit(1)
-    ).first()
+    """What a conversation is when that turn is over: waiting while a call of it does, or of one below it (R-2.015)."""
+    mine = select(_A.id).where(_A.conversation_id == conversation_id, _A.turn == turn, _A.status == "open")
+    below = CONVERSATIONS.c
+    inside = (below.parent_id == conversation_id, below.is_sub.is_(true()), below.deleted_at.is_(None))
+    theirs = select(below.id).where(*inside, below.status == "waiting_approval")
+    waits = connection.execute(mine.limit(1)).first() or connection.execute(theirs.limit(1)).first()
     return "idle" if waits is None else "waiting_approval"
 
 

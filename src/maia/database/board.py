@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, false, func, select, true, update
 
 from maia.database.cards import Card, cards_query, completed, read_cards
 from maia.database.search import holding
@@ -23,6 +23,7 @@ _GROUPS: Mapping[Grouping, ColumnElement[str]] = {
     "priority": _C.priority,
     "agent": func.coalesce(_C.agent, ""),
 }
+_ON_BOARDS = _C.is_sub.is_(false())
 _IN_PLACE = (_C.is_pinned.desc(), _C.rank, _C.updated_at.desc(), _C.id)
 
 
@@ -88,6 +89,7 @@ def _is(group: Grouping, key: str) -> ColumnElement[bool]:
 def _conditions(connection: Connection, wanted: Filter) -> list[ColumnElement[bool]]:
     named = {_C.project_id: wanted.project_id, _C.stage_id: wanted.stage_id, _C.priority: wanted.priority}
     conditions: list[ColumnElement[bool]] = [column == value for column, value in named.items() if value]
+    conditions.append(_ON_BOARDS)
     if wanted.label:
         conditions.append(_C.id.in_(select(LABELS.c.conversation_id).where(LABELS.c.label == wanted.label)))
     if wanted.state != "all":
@@ -111,7 +113,7 @@ def pressing(connection: Connection, owner_id: str, today: str, limit: int) -> l
         .scalar_subquery()
     )
     failed = (_C.status == "idle") & (last == "failed")
-    query = cards_query(owner_id).where(_C.status != "archived", waits | is_due | failed)
+    query = cards_query(owner_id).where(_ON_BOARDS, _C.status != "archived", waits | is_due | failed)
     return completed(connection, read_cards(connection, query.order_by(*_PRESSING).limit(limit)))
 
 
@@ -121,7 +123,7 @@ _PRESSING = (func.coalesce(_C.due_on, "9999"), _C.updated_at.desc(), _C.id)
 def latest(connection: Connection, owner_id: str, limit: int, status: str | None = None) -> list[Card]:
     """The cards that changed last, of one status or all but archived ones."""
     wanted = _C.status == status if status else _C.status != "archived"
-    query = cards_query(owner_id).where(wanted).order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
+    query = cards_query(owner_id).where(_ON_BOARDS, wanted).order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
     return completed(connection, read_cards(connection, query))
 
 

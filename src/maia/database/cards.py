@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from maia.database.conversations import Status
+from maia.database.delegations import subtasks_of
 from maia.database.ids import now_ms
 from maia.database.tables import CONVERSATION_OWNERS, CONVERSATIONS, EVENTS, LABELS, MESSAGES, PROJECTS, STAGES, USERS
 
@@ -18,7 +19,7 @@ class Card:
     """A conversation as the board and Home show it. Costs are sums in US dollars; None where nobody knows any.
 
     `outcome` is that of its last answer, `has_unknown_cost` tells that an answer is not in the sum, `moved_at` is when
-    something last happened in a running one.
+    something last happened in a running one, `subtasks` how many that it delegated are done, of how many.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Card:
     labels: tuple[str, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()
     moved_at: int | None = None
+    subtasks: tuple[int, int] = (0, 0)
 
 
 _C = CONVERSATIONS.c
@@ -95,6 +97,7 @@ def completed(connection: Connection, cards: Sequence[Card]) -> list[Card]:
     sums = {row[0]: row for row in connection.execute(_sums(ids))}
     labels = _grouped(connection.execute(_labels(ids)))
     owners = _grouped(connection.execute(_owners(ids)))
+    subtasks = subtasks_of(connection, ids)
     return [
         replace(
             card,
@@ -102,6 +105,7 @@ def completed(connection: Connection, cards: Sequence[Card]) -> list[Card]:
             labels=tuple(label for (label,) in labels.get(card.id, ())),
             owners=tuple((user, name) for user, name in owners.get(card.id, ())),
             moved_at=moved.get(card.id),
+            subtasks=subtasks.get(card.id, (0, 0)),
         )
         for card in cards
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
-from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bindparam, false, select, update
 
 from maia.database.history import add_change
 from maia.database.ids import new_id, now_ms
@@ -21,7 +21,10 @@ TitleBy: TypeAlias = Literal["message", "model", "person"]
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One conversation. Times are milliseconds since 1970, UTC."""
+    """One conversation. Times are milliseconds since 1970, UTC.
+
+    `parent_id` delegated it; with `is_sub` it stands with that one alone, on no board and in no list.
+    """
 
     id: str
     owner_id: str
@@ -45,6 +48,8 @@ class ConversationRow:
     created_at: int
     updated_at: int
     home_of: str | None = None
+    parent_id: str | None = None
+    is_sub: bool = False
 
 
 _C = CONVERSATIONS.c
@@ -71,6 +76,8 @@ _COLUMNS = (
     _C.created_at,
     _C.updated_at,
     _C.home_of,
+    _C.parent_id,
+    _C.is_sub,
 )
 
 
@@ -155,7 +162,10 @@ def conversation(connection: Connection, conversation_id: str) -> ConversationRo
 def list_conversations(
     connection: Connection, owner_id: str, limit: int, before: tuple[int, str] | None = None, *, archived: bool = False
 ) -> Sequence[ConversationRow]:
-    """Somebody's conversations, the last changed first. `before` is (updated_at, id) of the last one seen."""
+    """Somebody's conversations but sub-conversations, the last changed first.
+
+    `before` is (updated_at, id) of the last one seen.
+    """
     at, last = before or (0, "")
     given = {"owner": owner_id, "at": at, "last": last, "most": limit}
     return [_conversation(row) for row in connection.execute(_listing(archived, before is not None), given).all()]
@@ -165,7 +175,8 @@ def list_conversations(
 def _listing(archived: bool, goes_on: bool) -> Select[*tuple[Any, ...]]:
     """The statement of a list, made once: putting it together takes as long as running it."""
     wanted = _C.status == "archived" if archived else _C.status != "archived"
-    query = select(*_COLUMNS).where(_C.owner_id == bindparam("owner"), _C.deleted_at.is_(None), wanted)
+    mine = (_C.owner_id == bindparam("owner"), _C.deleted_at.is_(None), _C.is_sub.is_(false()))
+    query = select(*_COLUMNS).where(*mine, wanted)
     if goes_on:
         at: BindParameter[int] = bindparam("at")
         last: BindParameter[str] = bindparam("last")

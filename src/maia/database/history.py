@@ -12,8 +12,8 @@ from maia.database.ids import new_id, now_ms
 from maia.database.tables import HISTORY, USERS
 
 EntryKind: TypeAlias = Literal["note", "change"]
-Tracked: TypeAlias = Literal["stage", "project", "priority", "status", "due"]
-"""The fields whose changes are kept (R-2.304)."""
+Tracked: TypeAlias = Literal["stage", "project", "priority", "status", "due", "task"]
+"""The fields whose changes are kept (R-2.304), and the tasks that were given to colleagues, each with its outcome."""
 _H = HISTORY.c
 _INSERT = HISTORY.insert()
 _LAST = select(func.max(_H.at)).where(_H.conversation_id == bindparam("wanted"))

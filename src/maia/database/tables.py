@@ -227,6 +227,7 @@ CONVERSATIONS = Table(
     words("agent", required=False),
     words("home_of", required=False),  # the colleague of whom it is the home thread
     to("conversations", "parent_id", required=False, on_delete="SET NULL"),
+    flag("is_sub"),  # stands with its parent alone, on no board and in no list
     words("provider_id", required=False),
     words("model_id", required=False),
     words("model_binding", "pinned"),  # pinned | auto | inherit
@@ -249,6 +250,19 @@ CONVERSATIONS = Table(
     Index(None, "stage_id", "rank"),
     Index(None, "parent_id"),
     Index(None, "status"),
+)
+
+DELEGATIONS = Table(
+    "delegations",
+    METADATA,
+    to("conversations", "conversation_id", primary=True),
+    words("kind"),  # specialist | card | sub
+    count("turn", 0),  # of the parent, with the call that made it
+    words("call_id", ""),
+    words("provider_id"),  # what the delegating turn really ran on
+    words("model_id"),
+    moment("created_at"),
+    moment("told_at", required=False),  # when the parent's history heard how a card went
 )
 
 OPENED_SESSIONS = Table(

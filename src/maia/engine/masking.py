@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from maia.core.delegation import DELEGATING
 from maia.core.events import Notice
 from maia.core.ports import Say
 from maia.core.tool import AnyTool
@@ -22,10 +23,9 @@ from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import Sent, kind_name
 from maia.privacy.wire import MaskedWire
 
-MAY_HOLD_PLACEHOLDERS: Final = frozenset(
-    ("TodoWrite", "MemoryStore", "MemorySearch", "MemoryExpand", "memory_search", "memory_expand", "search_memory")
-)
-"""Tools whose words stay words: a note with a placeholder in it spoils nothing."""
+_OF_MEMORY: Final = ("MemoryStore", "MemorySearch", "MemoryExpand", "memory_search", "memory_expand", "search_memory")
+MAY_HOLD_PLACEHOLDERS: Final = frozenset(("TodoWrite", *_OF_MEMORY, *DELEGATING))
+"""Tools whose words stay words: a note with a placeholder in it spoils nothing, nor does a task."""
 
 AddressOf = Callable[[str], str | None]
 """The base address of an endpoint by its provider's name; empty for a model in this process, None when not known."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from maia.core.delegation import DELEGATE_TO_AGENT, RUN_SPECIALIST
 from maia.core.tool import AnyTool
 from maia.core.types import Reason
 
@@ -22,6 +23,15 @@ _NEEDED: Final[Mapping[str, str]] = {
 _WRITES: Final = ("Write", "Edit", "Bash")
 
 
+_LOOKS_UP: Final = frozenset(("MemorySearch", "MemoryExpand", "memory_search", "memory_expand", "search_memory"))
+
+
+def _is_listed(name: str, names: frozenset[str]) -> bool:
+    """A tool with two names is listed by either (R-2.457)."""
+    either = (RUN_SPECIALIST, DELEGATE_TO_AGENT)
+    return name in either and not names.isdisjoint(either)
+
+
 @dataclass(frozen=True, slots=True)
 class Toolset:
     """`names` are the tools that there are, by our names; None for all."""
@@ -35,8 +45,12 @@ class Toolset:
 
     def bounded(self, tools: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
         """Of tools that come beside the list only those that look something up (N-05.08)."""
-        kept = self.names is None or "MemoryStore" in self.names
-        return {name: tool for name, tool in tools.items() if kept or name != "MemoryStore"}
+        names = self.names
+        if names is None:
+            return dict(tools)
+        return {
+            name: tool for name, tool in tools.items() if name in _LOOKS_UP or name in names or _is_listed(name, names)
+        }
 
     @property
     def may_write(self) -> bool:

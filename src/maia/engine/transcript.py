@@ -26,6 +26,7 @@ from maia.core.events import (
     SessionRenamed,
     SessionStarted,
     StepStarted,
+    SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
     ToolCallFinished,
@@ -139,6 +140,7 @@ class Transcript:
                 | ToolCallDrafted()
                 | ToolCallStarted()
                 | ToolOutput()
+                | SubConversationStarted()
                 | ApprovalRequested()
                 | ApprovalAnswered()
                 | CallQueued()

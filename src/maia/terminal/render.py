@@ -26,6 +26,7 @@ from maia.core.events import (
     SessionRenamed,
     SessionStarted,
     StepStarted,
+    SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
     ToolCallFinished,
@@ -146,7 +147,7 @@ def _fold(event: Event, state: RenderState, look: Look, say: Words) -> _Pieces:
             return _turn_ended(event, state, look, say)
         case SessionRenamed() | ModelChanged() | ContextCleared() | PendingAdded():
             return [("badge", _around(event, state, look, say))]
-        case SessionStarted() | Reminded() | CallQueued() | CallDecided() | RecordChanged():
+        case SessionStarted() | Reminded() | CallQueued() | CallDecided() | RecordChanged() | SubConversationStarted():
             return []
         case _:
             assert_never(event)

@@ -18,6 +18,7 @@ from maia.web.api import (
     attachments,
     autonomy,
     cards,
+    children,
     completion,
     conversations,
     defaults,
@@ -37,6 +38,7 @@ from maia.web.api import (
 from maia.web.boards import board as board_page
 from maia.web.boards import home, projects, records
 from maia.web.conversation import bar, files, folders, history, terminal
+from maia.web.conversation import children as children_page
 from maia.web.conversation import context as context_page
 from maia.web.drawing.assets import assets, packed
 from maia.web.entry import failures, oidc
@@ -97,6 +99,7 @@ def make_app(desk: Desk) -> ASGIApp:
         app.include_router(router, prefix=API, dependencies=private)
     for router in (
         conversations.router,
+        children.router,
         approvals.router,
         autonomy.router,
         attachments.router,
@@ -126,6 +129,7 @@ def make_app(desk: Desk) -> ASGIApp:
         frame_page.router,
         bar.router,
         history.router,
+        children_page.router,
         files.router,
         folders.router,
         records.router,

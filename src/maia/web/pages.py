@@ -12,6 +12,7 @@ from maia.core.errors import MaiaError
 from maia.core.text import visible
 from maia.web.conversation.bar import bar_of
 from maia.web.conversation.beside import beside
+from maia.web.conversation.children import below_of
 from maia.web.conversation.history import history_of
 from maia.web.conversation.live import pieces
 from maia.web.conversation.rail import TABS
@@ -59,6 +60,7 @@ async def conversation(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         tabs=TABS,
         history=await history_of(desk, person, row, None),
         progress=progress_of(turns[-1]) if turns else None,
+        below=await below_of(desk, row),
     )
 
 

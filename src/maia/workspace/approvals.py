@@ -23,6 +23,7 @@ from maia.database.ids import now_ms
 from maia.database.settings import note_act
 from maia.database.users import User
 from maia.workspace.autonomy.categories import kind_of_call
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.log import Log
 from maia.workspace.people.rights import may
 from maia.workspace.problems import AlreadyDecided, NotAllowed, NotYours
@@ -145,15 +146,19 @@ class Queue:
         if not may_decide(user):
             raise NotAllowed("approvals.not_allowed")
 
+        upward = Upward(self._log)
+
         def along(connection: Connection) -> None:
             if not approvals.decide(connection, approval_id, verdict, user.id):
                 raise AlreadyDecided("approvals.already")
             approvals.settle_status(connection, row.conversation_id)
+            upward.note(connection, row.conversation_id)
             details = {"approval": approval_id, "tool": row.tool}
             note_act(connection, f"approval.{verdict}", by=user.id, conversation=row.conversation_id, details=details)
 
         event = Stamped(now_ms(), CallDecided(approval_id, verdict, user.name))
         await asyncio.wrap_future(self._log.write(row.conversation_id, row.turn, [event], along))
+        upward.tell()
         self._open.discard(approval_id)
         if row.is_background:
             self._go_on(row.conversation_id, row.turn)

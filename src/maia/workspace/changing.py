@@ -67,6 +67,7 @@ class Changing:
         await asyncio.shield(asyncio.wrap_future(self._log.write(row.id, row.last_turn, events, along)))
         if "projectId" in asked.fields:
             await self._folders.settle(row.id)
+        await self._cards.handing.look(row.id, row.stage_id)
 
     async def _prepared(self, user: User, row: ConversationRow, asked: Asked) -> list[Along]:
         """What is to be written, in its order; what can be refused without the database is refused here."""

@@ -37,7 +37,7 @@ class Change:
 class Answering:
     """Who answers the next message (R-2.077). `Nobody` stands where no model can, `wanted` is what the record says.
 
-    `inherited` would answer by the colleague's default, None where there is no colleague (R-2.032).
+    `inherited` would answer by the colleague's default, None without a colleague or a delegating one (R-2.032).
     """
 
     wanted: Wanted
@@ -61,18 +61,21 @@ class Chosen:
     has_tools: bool = True
 
 
-def wanted_of(row: ConversationRow, catalogue: Catalogue, colleague: Colleague | None = None) -> Wanted:
+def wanted_of(
+    row: ConversationRow, catalogue: Catalogue, colleague: Colleague | None = None, delegating: Pair | None = None
+) -> Wanted:
     """What the record says of who answers."""
     pair = Pair(row.provider_id, row.model_id) if row.provider_id and row.model_id else None
     own = colleague.pair(catalogue) if colleague else None
-    return Wanted(cast(Binding, row.model_binding), pair, row.model_by_person, own)
+    return Wanted(cast(Binding, row.model_binding), pair, row.model_by_person, own, delegating)
 
 
 def answering(row: ConversationRow, catalogue: Catalogue, assigned: Assigned = UNASSIGNED) -> Answering:
     """Who answers the next message; automatic routing is shown with its Standard tier (R-2.035)."""
-    wanted = wanted_of(row, catalogue, assigned.colleague)
+    wanted = wanted_of(row, catalogue, assigned.colleague, assigned.delegating)
     found = _gone(assigned) or answerer(wanted, catalogue)
-    inherited = answerer(replace(wanted, binding="inherit"), catalogue) if assigned.colleague else None
+    may_inherit = assigned.colleague is not None or assigned.delegating is not None
+    inherited = answerer(replace(wanted, binding="inherit"), catalogue) if may_inherit else None
     levels = levels_of(catalogue, _candidates(wanted, found, catalogue))
     by_default = _thinking(None, found, catalogue, assigned)
     return Answering(
@@ -96,7 +99,7 @@ def chosen_for(
 
     Raises `ModelUnavailable`: then nothing may be stored (R-2.055).
     """
-    wanted = wanted_of(row, catalogue, assigned.colleague)
+    wanted = wanted_of(row, catalogue, assigned.colleague, assigned.delegating)
     found = _gone(assigned) or answerer(wanted, catalogue, routed=routed, override=override)
     if isinstance(found, Nobody):
         raise refusal(found, catalogue)
@@ -124,9 +127,10 @@ def _thinking(
 ) -> Thinking:
     if isinstance(found, Nobody):
         return Thinking()
-    asked_by_tier = catalogue.tier(found.tier).effort if found.tier else None
+    tier = catalogue.tier(found.tier).effort if found.tier else None
     model = catalogue.model(found.pair)
-    return thinking(model, stored=level(stored), colleague=assigned.effort, tier=asked_by_tier)
+    own, above = assigned.effort, assigned.above
+    return thinking(model, stored=level(stored), colleague=own, delegating=above, tier=tier)
 
 
 def _candidates(wanted: Wanted, found: Answerer | Nobody, catalogue: Catalogue) -> list[Pair | None]:
@@ -169,7 +173,7 @@ def changed_pin(
     if change.pair is not None:
         must_be_available(catalogue, change.pair)
     binding = change.binding or ("pinned" if change.pair is not None else cast(Binding, row.model_binding))
-    if binding == "inherit" and row.agent is None:
+    if binding == "inherit" and row.agent is None and row.parent_id is None:
         raise Unfit("binding_inherit_needs_agent", "binding.needs_agent")
     before = wanted_of(row, catalogue)
     pair, by_person = (change.pair, True) if change.pair is not None else (before.pair, before.by_person)

@@ -77,12 +77,15 @@ class Assigned:
     """The agents of a conversation: its colleague, and its project's default one, which counts where there is none.
 
     `missing` names a colleague that is not there any more: then nobody answers, since without the limits of its
-    definition more would be allowed than was meant.
+    definition more would be allowed than was meant. `delegating` is what the turn that delegated this conversation
+    really ran on (N-06.04), `above` the level of the nearest delegating one that has any (N-02.02).
     """
 
     colleague: Colleague | None = None
     stand_in: Colleague | None = None
     missing: str = ""
+    delegating: Pair | None = None
+    above: Effort | None = None
 
     @property
     def effort(self) -> Effort | None:
@@ -112,6 +115,11 @@ def talked_to(known: Sequence[Colleague]) -> list[Colleague]:
     """Those that people talk to, the main ones first, each group by name (R-2.008)."""
     found = [each for each in known if is_talked_to(each)]
     return sorted(found, key=lambda each: (TALKED_TO.index(each.definition.group), each.nickname.casefold()))
+
+
+def is_specialist(agent: Colleague) -> bool:
+    """Whether other agents may start this one (N-06.01)."""
+    return agent.definition.group == "specialist" and agent.definition.is_enabled
 
 
 def is_talked_to(agent: Colleague) -> bool:

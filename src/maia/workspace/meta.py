@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maia.core.codec import to_json
-from maia.core.events import Answered, Event, Notice, TurnEnded, TurnStarted
-from maia.core.types import AssistantMessage, BoundWhy, JsonObject, ReasoningPart, TextPart
+from maia.core.costs import add_costs
+from maia.core.events import Answered, Event, Notice, ToolCallFinished, TurnEnded, TurnStarted
+from maia.core.types import AssistantMessage, BoundWhy, Cost, JsonObject, ReasoningPart, TextPart
 from maia.database.messages import Ending
 
 
 @dataclass(slots=True)
 class TurnSums:
-    """What is gathered while a turn goes on, for the row of its answer."""
+    """What is gathered while a turn goes on, for the row of its answer; `below` is what its delegated runs cost."""
 
     texts: list[str] = field(default_factory=list[str])
     notices: list[Notice] = field(default_factory=list[Notice])
     why: BoundWhy | None = None
+    below: list[Cost] = field(default_factory=list[Cost])
+    ended: TurnEnded | None = None
 
     def take(self, event: Event) -> None:
         match event:
@@ -30,8 +33,17 @@ class TurnSums:
                 self.notices.append(event)
             case TurnStarted():
                 self.why = event.why
+            case ToolCallFinished():
+                if (cost := delegated_cost(event)) is not None:
+                    self.below.append(cost)
+            case TurnEnded():
+                self.ended = event
             case _:
                 pass
+
+    def whole_cost(self) -> Cost:
+        """What the turn cost, with the runs that it delegated."""
+        return add_costs([*([self.ended.cost] if self.ended else []), *self.below])
 
     def ending(self, ended: TurnEnded) -> Ending:
         """The row of the answer. Its text is all that was said; an error is no text (R-2.228)."""
@@ -45,12 +57,17 @@ class TurnSums:
             tokens_out=None if usage is None else usage.output,
             cost_usd=ended.cost.usd,
             cost_source=ended.cost.source,
-            turn_meta=turn_meta(ended, self.notices, self.why),
+            turn_meta=turn_meta(ended, self.notices, self.why, self.below),
         )
 
 
-def turn_meta(ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None = None) -> JsonObject:
-    """The object `turnMeta`. `tokens` is null where nothing was reported; `cost.usd` is null where it is unknown."""
+def turn_meta(
+    ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None = None, below: Sequence[Cost] = ()
+) -> JsonObject:
+    """The object `turnMeta`. `tokens` is null where nothing was reported; `cost.usd` is null where it is unknown.
+
+    `delegated` is what the runs below cost, which is in their own answers and in no sum of this one; null without any.
+    """
     failure = ended.failure
     error: dict[str, Any] | None = None
     if failure is not None:
@@ -60,6 +77,7 @@ def turn_meta(ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None 
         "stopReason": ended.raw_stop or ended.stop,
         "tokens": to_json(ended.usage),
         "cost": to_json(ended.cost),
+        "delegated": to_json(add_costs(below)) if below else None,
         "steps": ended.steps,
         "toolCalls": ended.tool_calls,
         "approvals": ended.approvals,
@@ -70,6 +88,17 @@ def turn_meta(ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None 
         "error": error,
         "seconds": ended.duration,
     }
+
+
+def delegated_cost(event: ToolCallFinished) -> Cost | None:
+    """What a run cost that this call delegated and waited for; None for other calls."""
+    if "delegated" not in event.data:
+        return None
+    told: JsonObject = event.data["delegated"]
+    usd, source = told.get("usd"), told.get("source")
+    if not isinstance(usd, int | float) or source not in ("reported", "estimated"):
+        return Cost()
+    return Cost(float(usd), source)
 
 
 def as_stored(event: Event) -> Event:

@@ -16,15 +16,14 @@ from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
+from maia.workspace.delegating.runs import How
 from maia.workspace.log import Log
 
 
 class Runs(Protocol):
     """What begins turns and knows when they are over; `Turns` is one."""
 
-    async def submit(
-        self, row: ConversationRow, author_id: str, submission: Submission, *, attended: bool, resumes: int
-    ) -> Any: ...
+    async def submit(self, row: ConversationRow, author_id: str, submission: Submission, *, how: How) -> Any: ...
 
     async def ended(self, conversation_id: str) -> None: ...
 
@@ -73,7 +72,8 @@ class PausedRuns:
             return
         try:
             words = await self._words(row, len(approved))
-            await self._runs.submit(row, row.owner_id, Submission(words), attended=False, resumes=turn)
+            how = How("background", attended=False, resumes=turn)
+            await self._runs.submit(row, row.owner_id, Submission(words), how=how)
         except MaiaError as error:
             if not self._closing:
                 await self._cannot(row, turn, error)

@@ -6,6 +6,7 @@ from maia.database.audit import Act
 from maia.database.cards import Card
 from maia.database.compositions import CompositionRow, MemoryDelivery, SectionRow
 from maia.database.conversations import ConversationRow, Status
+from maia.database.delegations import Above, Child
 from maia.database.events import PROGRESS, Logged
 from maia.database.folders import FolderRow
 from maia.database.history import Entry, EntryKind, Tracked
@@ -20,11 +21,13 @@ from maia.folders.lists import Folder
 __all__ = [
     "PROGRESS",
     "ROLES",
+    "Above",
     "Act",
     "ApprovalRow",
     "ApprovalStatus",
     "AttachmentRow",
     "Card",
+    "Child",
     "CompositionRow",
     "ConversationRow",
     "Entry",

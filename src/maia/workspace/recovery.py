@@ -21,6 +21,7 @@ from maia.core.events import (
 from maia.core.types import AssistantMessage, Cost, Failure, TextPart, ToolCallPart, Usage
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
+from maia.database.delegations import tell_above
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
 from maia.database.messages import close_answer, messages_of, unfinished
@@ -97,7 +98,9 @@ def recover(connection: Connection, conversation_id: str) -> None:
     row = conversation(connection, conversation_id)
     if row is None:
         return
-    for turn in unfinished(connection, row.id):
+    open_turns = unfinished(connection, row.id)
+    for turn in open_turns:
         said = next((m.text for m in messages_of(connection, row.id, 2, turn + 1) if m.role == "user"), "")
         close_turn(connection, row, turn, said)
     set_status(connection, row.id, status_after(connection, row.id, row.last_turn))
+    tell_above(connection, row.id, "failed" if open_turns else "")

@@ -42,6 +42,7 @@ from maia.workspace.autonomy.watch import Ruling, Watch
 from maia.workspace.bench import WorkBench
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
 from maia.workspace.models.budgets import Purse
@@ -69,7 +70,7 @@ async def prepared(bench: WorkBench, told: Awaitable[Briefing]) -> Prepared:
 
 @dataclass(slots=True)
 class RunningTurn:
-    """`why_stopped` says why the turn was stopped where no person did it.
+    """`why_stopped` says why the turn was stopped where no person did it; `by` who asked where that was no person.
 
     A turn that is not `attended` waits when a call waits for a person: it ends, and another one goes on from it, which
     `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
@@ -90,6 +91,8 @@ class RunningTurn:
     purse: Purse
     preparing: Awaitable[Prepared]
     brief_more: Callable[[], Awaitable[Briefing]]
+    by: str
+    upward: Upward
     notices: tuple[Notice, ...] = ()
     attended: bool = True
     resumes: int = 0
@@ -112,7 +115,7 @@ class RunningTurn:
 
     async def run(self, submission: Submission) -> None:
         """Run it to its end, whatever happens, and wait until that is stored. Raises nothing."""
-        said = said_next(self.transcript, submission)
+        said = replace(said_next(self.transcript, submission), by=self.by)
         self._answering = asyncio.current_task()
         try:
             await self._answer(said)
@@ -128,6 +131,7 @@ class RunningTurn:
         if self._settling:
             await asyncio.wait(self._settling)
         await self.log.written()
+        self.upward.tell()
 
     async def _answer(self, said: UserSaid) -> None:
         try:
@@ -301,6 +305,7 @@ class RunningTurn:
         def along(connection: Connection) -> None:
             messages.close_answer(connection, conversation, number, ending)
             conversations.set_status(connection, conversation, approvals.status_after(connection, conversation, number))
+            self.upward.note(connection, conversation, ended.outcome)
             forget_progress(connection, conversation, number)
             if composed is not None:
                 compositions.keep_composition(connection, composed)

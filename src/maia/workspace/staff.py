@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from maia.database import homes, projects
+from maia.core.types import Effort
+from maia.database import delegations, homes, projects
 from maia.database.conversations import ConversationRow, Pin
 from maia.database.database import Database
+from maia.database.delegations import Above
 from maia.database.folders import folders_of
 from maia.database.homes import Home
 from maia.database.users import User
 from maia.workspace.colleagues import UNASSIGNED, Assigned, Colleague, Colleagues, is_talked_to, named, talked_to
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.models.effort import level
 from maia.workspace.problems import NotThere
 
 
@@ -42,8 +47,13 @@ class Staff:
 
     async def of(self, row: ConversationRow) -> Assigned:
         """The agents of a conversation, as their files say now."""
-        if row.agent is None and row.project_id is None:
+        if row.agent is None and row.project_id is None and row.parent_id is None:
             return UNASSIGNED
+        if row.parent_id is not None:
+            return await self._delegated(row)
+        return await self._assigned(row)
+
+    async def _assigned(self, row: ConversationRow) -> Assigned:
         project_id = row.project_id
         project = await self._database.read(lambda c: projects.project(c, project_id)) if project_id else None
         known = await asyncio.to_thread(self._read, None)
@@ -54,6 +64,18 @@ class Staff:
             colleague = None
         missing = row.agent if row.agent is not None and colleague is None else ""
         return Assigned(colleague, named(known, project.agent if project else None), missing)
+
+    async def _delegated(self, row: ConversationRow) -> Assigned:
+        """With what a conversation has of those above it (R-2.047, N-02.02)."""
+
+        def read(connection: Connection) -> tuple[tuple[str, str] | None, list[Above]]:
+            return delegations.delegating_model(connection, row.id), delegations.above(connection, row.id)
+
+        model, above = await self._database.read(read)
+        known = await asyncio.to_thread(self._read, None)
+        levels = (level(each.effort) or _own_level(named(known, each.agent)) for each in above)
+        nearest = next((each for each in levels if each is not None), None)
+        return replace(await self._assigned(row), delegating=Pair(*model) if model else None, above=nearest)
 
     # Home threads
 
@@ -77,6 +99,10 @@ class Staff:
             return homes.add_home(connection, user.id, found.name, found.nickname, lang, Pin("inherit")), True
 
         return await self._database.write(open_it)
+
+
+def _own_level(agent: Colleague | None) -> Effort | None:
+    return agent.definition.effort if agent else None
 
 
 def _first_folder(connection: Connection, conversation_id: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection
 
 from maia.core.errors import MaiaError
-from maia.core.events import SessionRenamed
+from maia.core.events import Notice, SessionRenamed
 from maia.core.types import Failure, Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
@@ -26,6 +26,10 @@ from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.calls.routing import Routing
 from maia.workspace.colleagues import Role
 from maia.workspace.composition import Tape, overheard, window_of
+from maia.workspace.delegating.delegation import Ground, TurnDelegation
+from maia.workspace.delegating.refused import keep_refused
+from maia.workspace.delegating.runs import Done, How
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.files.attachments import Attachments
 from maia.workspace.files.gathering import gathered
 from maia.workspace.files.joining import Reader, joined
@@ -66,14 +70,6 @@ class _Running:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
     stuck: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """Whether somebody looks on at a turn, and the turn from which it goes on; 0 for none."""
-
-    attended: bool
-    resumes: int
 
 
 @dataclass(slots=True)
@@ -137,16 +133,13 @@ class Turns:
         *,
         masked: bool = False,
         files: Sequence[str] = (),
-        attended: bool = True,
-        resumes: int = 0,
+        how: How | None = None,
     ) -> Begun:
         """Store a person's message and begin to answer it; returns as soon as it is stored.
 
-        With `masked` protected data in it are replaced first; `files` are ids of those that go with it. A turn that is
-        not `attended` is ruled by the levels of autonomy, and pauses where a call waits for a person; `resumes` is the
-        turn from which it goes on. Raises
-        `Unusable` for an empty or endless message, `Busy` while an answer is being written, `ModelUnavailable`,
-        `PrivacyBlocked`, `FileGone`: then nothing is stored.
+        With `masked` protected data in it are replaced first; `files` are ids of those that go with it; `how` says who
+        asks where no person does. Raises `Unusable` for an empty or endless message, `Busy` while an answer is being
+        written, `ModelUnavailable`, `PrivacyBlocked`, `FileGone`: then nothing is stored.
         """
         _check(submission, files)
         before = self._running.get(row.id)
@@ -156,11 +149,33 @@ class Turns:
             raise Busy("workspace.busy")
         running = self._running[row.id] = _Running(row.owner_id)
         try:
-            kind = _Kind(attended, resumes)
-            return await self._begin(row, author_id, submission, running, override, kind, masked=masked, files=files)
+            how = how or How()
+            return await self._begin(row, author_id, submission, running, override, masked=masked, files=files, how=how)
         except BaseException:
             self._over(row.id, running)
             raise
+
+    async def begin(self, row: ConversationRow, text: str, how: How) -> None:
+        """Begin a turn in a person's place; its refusal stays as a failed turn, and is raised."""
+        try:
+            await self.submit(row, row.owner_id, Submission(text), masked=True, how=how)
+        except Busy:
+            raise
+        except MaiaError as error:
+            await keep_refused(self._database, self._log, row, text, how.by, error)
+            raise
+
+    async def done(self, conversation_id: str) -> Done:
+        """Wait for the turn that was begun there, and tell how it ended."""
+        running = self._running.get(conversation_id)
+        turn = running.turn if running is not None else None
+        if running is None or turn is None:
+            raise Unusable("delegate.no_answer")
+        await running.ended.wait()
+        if turn.sums.ended is None:
+            raise Unusable("delegate.no_answer")
+        text = turn.sums.texts[-1] if turn.sums.texts else ""
+        return Done(text, turn.sums.ended, turn.sums.whole_cost())
 
     def warm(self, row: ConversationRow) -> None:
         """Make the tools of a conversation ready, for who is about to write there; returns at once, and never fails."""
@@ -209,16 +224,16 @@ class Turns:
         submission: Submission,
         running: _Running,
         override: Pair | None,
-        kind: _Kind,
         *,
         masked: bool,
         files: Sequence[str],
+        how: How,
     ) -> Begun:
         assigned = await self._staff.of(row)
         if assigned.missing:
             raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
         room = await self._folders.room(row, assigned.folders)
-        kept = await self._keep(row, room, assigned.role)
+        kept = await self._keep(row, room, how.bounded(assigned.role))
         bench = kept.bench
         way = await self._routing.way(row, bench, assigned, submission, override, masked=masked)
         known, chosen = self._models.catalogue, way.chosen
@@ -237,7 +252,7 @@ class Turns:
         submission = replace(passed.submission, attachments=goes_along.attachments)
         tape.files, tape.has_words = submission.attachments, bool(submission.text)
         transcript = await self._transcript(row, kept)
-        notices = (*room.notices, *way.notices)
+        notices = (*(room.notices if how.is_by_person else _logged(room.notices, bench)), *way.notices)
         if known.is_blind(chosen.pair):
             bound, notice = noted(bound), not_passed(transcript.messages(), submission.attachments, chosen.pair.model)
             notices += (notice,) if notice else ()
@@ -245,10 +260,13 @@ class Turns:
         if row.title_by == "message" and not row.title:
             title = excerpt(submission.text) or excerpt(submission.attachments[0].source)
 
-        earlier = await self._earlier(row.id, kind.resumes)
+        earlier = await self._earlier(row.id, how.resumes)
+        upward = Upward(self._log)
 
         def store(connection: Connection) -> Begun:
-            turn, answer = messages.open_turn(connection, row.id, author_id, submission.text.replace("\x00", "\ufffd"))
+            author = author_id if how.is_by_person else None
+            turn, answer = messages.open_turn(connection, row.id, author, submission.text.replace("\x00", "\ufffd"))
+            upward.note(connection, row.id)
             passed.along(connection)
             goes_along.along(connection, turn)
             if chosen.is_kept:
@@ -258,7 +276,11 @@ class Turns:
             return Begun(turn, answer)
 
         kept.is_behind = True
-        told = self._briefer.brief(row, row.last_turn + 1, submission.text, bound, window, can_look=chosen.has_tools)
+        ground = Ground(self._database, self._log, self._staff, self._folders, self)
+        delegation = TurnDelegation(ground, row, chosen.pair, how)
+        told = self._briefer.brief(
+            row, row.last_turn + 1, submission.text, bound, window, delegation, can_look=chosen.has_tools
+        )
         preparing = asyncio.create_task(prepared(bench, told), name=f"preparing {row.id}")
         preparing.add_done_callback(_heard)
         try:
@@ -266,6 +288,7 @@ class Turns:
         except BaseException:
             preparing.cancel()
             raise
+        upward.tell()
         transcript.turn = begun.turn - 1
         turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
         if title:
@@ -282,17 +305,22 @@ class Turns:
             masking=passed.masking,
             queue=self.queue,
             watch=self._watch,
-            attended=kind.attended,
-            resumes=kind.resumes,
+            attended=how.attended,
+            resumes=how.resumes,
             task=earlier.task or submission.text,
             done=earlier.done,
             tape=tape,
             notices=notices,
             purse=way.purse,
             preparing=preparing,
-            brief_more=lambda: self._briefer.brief(row, begun.turn, submission.text, bound, window, can_look=False),
+            brief_more=lambda: self._briefer.brief(
+                row, begun.turn, submission.text, bound, window, delegation, can_look=False
+            ),
+            by=how.by,
+            upward=upward,
         )
         running.turn = turn
+        delegation.begin(begun.turn, turn.emit)
         running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             _cancel(running)
@@ -386,6 +414,13 @@ def _heard(preparing: asyncio.Task[Prepared]) -> None:
     """What went wrong is told by the turn, where one comes of it."""
     if not preparing.cancelled():
         preparing.exception()
+
+
+def _logged(notices: Sequence[Notice], bench: WorkBench) -> tuple[Notice, ...]:
+    """Of a run that nobody looks on, left out folders are told to the log of the server alone (R-2.343)."""
+    for notice in notices:
+        _logger.warning("%s", bench.say(notice.key, **notice.values))
+    return ()
 
 
 async def _opened(bench: WorkBench, pair: Pair) -> Bound:

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import URL, Connection
 
 from maia.core.types import JsonObject, Submission
-from maia.database import compositions, conversations, messages, settings
+from maia.database import compositions, conversations, delegations, messages, settings
 from maia.database.compositions import CompositionRow, MemoryDelivery
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
+from maia.database.delegations import Above, Child
 from maia.database.events import Logged, events_of_turns, turn_at
 from maia.database.folders import FolderRow
 from maia.database.ids import ID_CHARS, now_ms
@@ -33,6 +34,7 @@ from maia.workspace.changing import Changing
 from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.colleagues import Colleagues, nobody
 from maia.workspace.definitions import AgentFiles, Definitions
+from maia.workspace.delegating.handing import Handing
 from maia.workspace.feed import Feeds
 from maia.workspace.files.attachments import Attachments
 from maia.workspace.folders import WorkFolders
@@ -140,7 +142,8 @@ class Workspace:
         self.entering = Entering(self._database, self.accounts)
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
-        self.cards = Cards(self._database, self._log, self.work_folders, self.staff, self._news)
+        self._handing = Handing(self._database, self._turns)
+        self.cards = Cards(self._database, self._log, self.work_folders, self.staff, self._news, self._handing)
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
         self.defaults = DefaultFolders(self._database, self.work_folders)
@@ -176,6 +179,7 @@ class Workspace:
             self._forgetting.cancel()
             await asyncio.wait({self._forgetting})
         await self.routing.close()
+        await self._handing.close()
         await self._turns.close()
         await self.models.close()
         await asyncio.to_thread(self._database.close)
@@ -215,6 +219,8 @@ class Workspace:
         else:
             await self.work_folders.settle(made)
         self._news.tell(made)
+        if change is not None:
+            await self._handing.look(made, None)
         return await self.conversation(user, made)
 
     async def folders(self, row: ConversationRow) -> tuple[FolderRow, ...]:
@@ -249,6 +255,16 @@ class Workspace:
         return await self._database.read(
             lambda c: conversations.list_conversations(c, user.id, limit, before, archived=archived)
         )
+
+    async def children(self, row: ConversationRow) -> Sequence[Child]:
+        """What a conversation delegated, the first one first."""
+        return await self._database.read(lambda c: delegations.children_of(c, row.id))
+
+    async def above(self, row: ConversationRow) -> Sequence[Above]:
+        """The conversations that delegated this one, the nearest first."""
+        if row.parent_id is None:
+            return ()
+        return await self._database.read(lambda c: delegations.above(c, row.id))
 
     # Messages and turns
 

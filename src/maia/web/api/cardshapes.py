@@ -84,6 +84,7 @@ def card_json(card: Card) -> JsonObject:
         "costIsEstimated": card.has_estimate,
         "costIsPartial": card.has_unknown_cost,
         "outcome": card.outcome,
+        "subTasks": {"done": card.subtasks[0], "all": card.subtasks[1]},
     }
 
 

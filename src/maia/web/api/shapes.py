@@ -119,6 +119,8 @@ def conversation_json(row: ConversationRow) -> JsonObject:
         "modelBinding": row.model_binding,
         "effort": row.effort,
         "homeOf": row.home_of,
+        "parentId": row.parent_id,
+        "isSubConversation": row.is_sub,
         "cursor": row.last_seq,
     }
 

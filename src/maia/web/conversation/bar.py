@@ -20,8 +20,8 @@ from maia.web.entry.auth import AtDesk, Owned, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.entry.strangers import NO_STORE
 from maia.web.layout.frame import nav_parts, reader_of
-from maia.workspace.colleagues import TALKED_TO, Colleague
-from maia.workspace.records import Card, ConversationRow, FolderRow, Project, ProjectType, Stage
+from maia.workspace.colleagues import TALKED_TO, Colleague, talked_to
+from maia.workspace.records import Above, Card, ConversationRow, FolderRow, Project, ProjectType, Stage
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -60,7 +60,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Everything above a conversation. `who` is what its colleague is called, empty without one.
+    """Everything above a conversation. `who` is what its colleague is called, empty without one; `above` delegated it.
 
     `offers_own`: a conversation without folders gets a workspace of its own with its next message.
     """
@@ -75,6 +75,7 @@ class Bar:
     agent: Field
     stage: Field
     who: str
+    above: Above | None
 
     @property
     def fullness(self) -> ContextMeasured | None:
@@ -89,13 +90,14 @@ class Bar:
 async def bar_of(desk: Desk, person: Person, row: ConversationRow) -> Bar:
     """The bar as it stands."""
     say, workspace = person.say, desk.workspace
+    above = await workspace.above(row)
     (projects, types, stages), folders, card, known, answering, colleagues = await asyncio.gather(
         workspace.planning.all(),
         workspace.folders(row),
         workspace.cards.card(person.user, row),
         workspace.models.known(),
         workspace.answering(row),
-        workspace.cards.colleagues(row),
+        workspace.staff.everybody(row),
     )
     return Bar(
         card=card,
@@ -105,9 +107,10 @@ async def bar_of(desk: Desk, person: Person, row: ConversationRow) -> Bar:
         project=Field("projectId", say("bar.project"), tuple(_projects(card, projects, types, say))),
         folders=folders,
         offers_own=bool(folders) or await workspace.work_folders.offers_own(),
-        agent=_agent(row, colleagues, say),
+        agent=_agent(row, talked_to(colleagues), _called(row.agent, colleagues), say),
         stage=_stage(card, stages, say),
         who=_called(row.agent, colleagues),
+        above=next((each for each in above if not each.is_deleted), None),
     )
 
 
@@ -134,7 +137,7 @@ def _stage(card: Card, stages: Sequence[Stage], say: Say) -> Field:
     return Field("stageId", say("bar.stage"), (Group("", (none, *offered)),))
 
 
-def _agent(row: ConversationRow, colleagues: Sequence[Colleague], say: Say) -> Field:
+def _agent(row: ConversationRow, colleagues: Sequence[Colleague], who: str, say: Say) -> Field:
     """The colleague, in the groups main and team; after the first message nobody changes it (R-2.007, R-2.008)."""
     none = Option("", say("bar.none_agent"), row.agent is None)
     groups = (
@@ -142,8 +145,8 @@ def _agent(row: ConversationRow, colleagues: Sequence[Colleague], say: Say) -> F
         for group in TALKED_TO
         if (those := [(each.name, each.nickname) for each in colleagues if each.definition.group == group])
     )
-    gone = row.agent is not None and row.agent not in {each.name for each in colleagues}
-    own = (Option(row.agent or "", visible(row.agent or ""), is_chosen=True),) if gone else ()
+    unlisted = row.agent is not None and row.agent not in {each.name for each in colleagues}
+    own = (Option(row.agent or "", who, is_chosen=True),) if unlisted else ()
     locked = say("card.agent_locked") if row.last_turn or row.home_of else ""
     return Field("agent", say("bar.agent"), (Group("", (none, *own)), *groups), locked)
 

@@ -15,6 +15,7 @@ from maia.core.ports import Say
 from maia.core.text import visible
 from maia.i18n.formats import day
 from maia.web.drawing.clock import Clock
+from maia.web.drawing.words import OUTCOMES as ENDED
 from maia.web.drawing.words import PRIORITIES, STATUSES
 from maia.web.entry.auth import AtDesk, Owned, Person, SignedIn
 from maia.web.entry.desk import Desk
@@ -30,7 +31,14 @@ _ICONS: Final[Mapping[Tracked, str]] = {
     "priority": "flag",
     "status": "idle",
     "due": "calendar",
+    "task": "branch",
 }
+OUTCOMES: Final[Mapping[str, str]] = {
+    "running": "web.status.running",
+    "finished": "rail.run.finished",
+    **{outcome: sign.key for outcome, sign in ENDED.items() if sign is not None},
+}
+"""How a task that was given to a colleague stands, in words."""
 Kind = Annotated[Literal["note", "change"] | None, Query()]
 Id = Annotated[str | None, Query(max_length=60)]
 
@@ -143,6 +151,8 @@ def _value(tracked: Tracked, value: str | None, clock: Clock, say: Say) -> str:
             return say(PRIORITIES[value].key) if value in PRIORITIES else visible(value)
         case "due":
             return day(date.fromisoformat(value), clock.lang, clock.now.date())
+        case "task":
+            return say(OUTCOMES[value]) if value in OUTCOMES else visible(value)
         case "stage" | "project":
             return visible(value)
 

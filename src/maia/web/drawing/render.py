@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from maia.core.delegation import DELEGATING
 from maia.core.text import visible
 from maia.core.types import DiffBlock, TodoBlock
 from maia.i18n.catalogue import Catalogue, Lang
@@ -73,6 +74,7 @@ def environment() -> Environment:
         "diff": file_diff,
         "hue": hue,
         "mark": mark,
+        "DELEGATING": DELEGATING,
         "CALLS": CALLS,
         "STATUSES": STATUSES,
         "FAILED": FAILED,

@@ -19,6 +19,7 @@ from maia.core.events import (
     RetryScheduled,
     SessionRenamed,
     StepStarted,
+    SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
     ToolCallFinished,
@@ -29,7 +30,19 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.text import cut_middle, visible
-from maia.core.types import Attachment, Block, BoundWhy, JsonObject, Outcome, Reason, TextPart, ToolCallPart, Usage
+from maia.core.types import (
+    Attachment,
+    Block,
+    BoundWhy,
+    Cost,
+    JsonObject,
+    Outcome,
+    Reason,
+    TextPart,
+    ToolCallPart,
+    Usage,
+)
+from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -42,11 +55,12 @@ CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "app
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person wrote, and what went with it."""
+    """What a person wrote, or who is named by `by` in a person's place, and what went with it."""
 
     text: str
     at: int
     attachments: tuple[Attachment, ...] = ()
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ class Call:
     """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran.
 
     `why` is the key of a sentence that says why it was refused, where people are told more than the model was. `own` is
-    the tool's name at the program that called it, where that is another one.
+    the tool's name at the program that called it, where that is another one, `child` whom it delegated to.
     """
 
     id: str
@@ -87,6 +101,7 @@ class Call:
     blocks: tuple[Block, ...] = ()
     since: int | None = None
     seconds: float | None = None
+    child: str = ""
     why: str = ""
     own: str = ""
 
@@ -130,13 +145,17 @@ class Working:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One turn as it is seen. `working` is None when it is over; `usage` is what its model calls reported so far."""
+    """One turn as it is seen. `working` is None when it is over; `usage` is what its model calls reported so far.
+
+    `below` is what each run cost that it delegated and waited for; it is no part of its own cost.
+    """
 
     number: int
     said: Said | None = None
     items: tuple[Item, ...] = ()
     notices: tuple[Notice, ...] = ()
     cards: tuple[Card, ...] = ()
+    below: tuple[Cost, ...] = ()
     working: Working | None = None
     step: int = 0
     most_steps: int | None = None
@@ -200,7 +219,7 @@ class TurnFold:
                     working=Working("asking"),
                 )
             case UserSaid():
-                self._set(said=Said(event.text, logged.at, event.attachments))
+                self._set(said=Said(event.text, logged.at, event.attachments, event.by))
             case Notice():
                 self._set(notices=(*self._view.notices, event))
             case TurnEnded():
@@ -260,6 +279,8 @@ class TurnFold:
                 self._decided(event)
             case ToolCallStarted():
                 self._change(event.call_id, state="running", preview=event.preview, since=at)
+            case SubConversationStarted():
+                self._change(event.call_id, child=event.conversation)
             case ToolOutput():
                 if (call := self._call(event.call_id)) is not None:
                     self._change(event.call_id, output=(call.output + event.text)[-LONGEST_OUTPUT:])
@@ -269,6 +290,8 @@ class TurnFold:
                 pass
 
     def _finished(self, event: ToolCallFinished) -> None:
+        if (cost := delegated_cost(event)) is not None:
+            self._set(below=(*self._view.below, cost))
         cut = cut_middle(event.text, LONGEST_OUTPUT)
         self._change(
             event.call_id,

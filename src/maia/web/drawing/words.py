@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from maia.core.costs import dollars
+from maia.core.costs import add_costs, dollars
 from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject, Outcome, Reason
+from maia.core.types import Cost, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds, size
 from maia.web.drawing.delivered import delivered
 from maia.web.drawing.names import common_name
@@ -165,6 +165,12 @@ class Speaker:
         if usd == 0:
             return self.say("budget.free")
         return ("~" if is_estimated else "") + dollars(usd)
+
+    def delegated(self, below: Sequence[Cost]) -> str:
+        """What the runs below a turn cost, beside its own cost and never in it; empty where nobody knows."""
+        cost = add_costs(below)
+        shown = self.money(cost.usd, cost.source != "reported")
+        return self.say("delegate.cost", cost=shown) if shown else ""
 
     def cost_source(self, ended: TurnEnded) -> str:
         return self.say("web.cost.estimated" if ended.cost.source == "estimated" else "web.cost.reported")

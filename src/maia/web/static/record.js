@@ -85,6 +85,7 @@ globalThis.maia.drawBar = drawBar;
 document.getElementById("live").addEventListener("record", (event) => {
   const parts = event.detail.data.split(" ");
   if (parts.includes("fields")) drawBar();
+  if (parts.includes("children")) load(document.getElementById("children"));
   for (const tab of tabs) {
     const panel = panelOf(tab);
     if (!panel.dataset.parts.split(" ").some((part) => parts.includes(part))) continue;

@@ -109,6 +109,8 @@ def _inherited(wanted: Wanted, catalogue: Catalogue) -> Answerer | Nobody:
     if catalogue.is_available(wanted.colleague) and wanted.colleague is not None:
         return Answerer(wanted.colleague, "colleague")
     if wanted.colleague is not None:
+        if wanted.delegating is not None and catalogue.is_available(wanted.delegating):
+            return Answerer(wanted.delegating, "delegating", "agent-binding-unavailable")
         return _noted(_saved(wanted, catalogue, "agent-binding-unavailable"), wanted.colleague)
     if wanted.delegating is None:
         return _saved(wanted, catalogue)

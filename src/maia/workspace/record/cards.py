@@ -20,6 +20,7 @@ from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.ids import new_id, now_ms
 from maia.database.users import User
 from maia.workspace.colleagues import Colleague, named
+from maia.workspace.delegating.handing import Handing
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.news import News
@@ -61,8 +62,11 @@ class Place:
 class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
-    def __init__(self, database: Database, log: Log, folders: WorkFolders, staff: Staff, news: News) -> None:
+    def __init__(
+        self, database: Database, log: Log, folders: WorkFolders, staff: Staff, news: News, handing: Handing
+    ) -> None:
         self._database = database
+        self.handing = handing
         self._folders = folders
         self._log = log
         self._staff = staff
@@ -110,6 +114,7 @@ class Cards:
         if asked:
             work = await self.prepared(user, asked, row)
             await self._write(row, _parts(asked), lambda c: work(c, row.id))
+            await self.handing.look(row.id, row.stage_id)
 
     async def prepared(
         self, user: User, asked: JsonObject, changed: ConversationRow | None = None
@@ -153,6 +158,7 @@ class Cards:
             board.put(connection, user.id, row.id, place.beside, is_after=place.is_after)
 
         await self._write(row, _parts(asked), move)
+        await self.handing.look(row.id, row.stage_id)
 
     async def delete(self, user: User, row: ConversationRow) -> None:
         """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from maia.core.delegation import DELEGATE_TO_AGENT, RUN_SPECIALIST
 from maia.core.runtime import PromptWay
 from maia.core.tool import AnyTool
 from maia.core.types import JsonObject, Section
@@ -21,7 +23,9 @@ from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.messages import messages_of
 from maia.engine.setup import Bound
+from maia.tools.delegation import delegation_tools
 from maia.tools.lookups import lookup_tools
+from maia.workspace.delegating.delegation import TurnDelegation
 from maia.workspace.remembering.lookups import LIMIT, TurnLookups
 from maia.workspace.remembering.memories import MOST_NOTES, Memories
 from maia.workspace.remembering.moment import TIMEZONE, known_zone, turn_time
@@ -89,7 +93,15 @@ class Briefer:
         self._notes = notes
 
     async def brief(
-        self, row: ConversationRow, turn: int, message: str, bound: Bound, window: int | None, *, can_look: bool
+        self,
+        row: ConversationRow,
+        turn: int,
+        message: str,
+        bound: Bound,
+        window: int | None,
+        delegation: TurnDelegation,
+        *,
+        can_look: bool,
     ) -> Briefing:
         """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
 
@@ -104,7 +116,7 @@ class Briefer:
                 _log.exception("recall failed")
                 return zone, told, Recalled(None, withheld="failed")
 
-        zone, instructions, recalled = await self._database.read(read)
+        (zone, instructions, recalled), _ = await asyncio.gather(self._database.read(read), delegation.load())
         clock = turn_time(datetime.now(UTC), zone)
         briefing = Briefing(
             bound.model,
@@ -116,7 +128,7 @@ class Briefer:
         )
         if can_look:
             briefing.lookups = TurnLookups(self._database, self._notes, row.id)
-            briefing.tools = _named(briefing.lookups)
+            briefing.tools = {**_named(briefing.lookups), **_delegating(delegation)}
         return briefing
 
 
@@ -125,6 +137,12 @@ def _named(lookups: TurnLookups) -> dict[str, AnyTool]:
     tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in lookup_tools(lookups)}
     names = (("memory_search", "MemorySearch"), ("memory_expand", "MemoryExpand"), ("search_memory", "MemorySearch"))
     return {**tools, **{name: tools[real] for name, real in names}}
+
+
+def _delegating(delegation: TurnDelegation) -> dict[str, AnyTool]:
+    """The tools that hand work on by their names; `delegate_to_agent` is another one of `run_specialist` (N-06.01)."""
+    tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in delegation_tools(delegation)}
+    return {**tools, **({DELEGATE_TO_AGENT: tools[RUN_SPECIALIST]} if RUN_SPECIALIST in tools else {})}
 
 
 def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Section, ...]:

@@ -1,0 +1,86 @@
+"""A conversation delegates through a real server: the interface tells of both ends, and lists keep them apart."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.serving import Visitor, serving
+
+AGENT = """---
+nickname: {nickname}
+description: Knows {name}
+group: {group}
+---
+
+## Instructions system
+
+You look closely.
+
+## Missions
+
+Answer questions.
+
+## Output
+
+One line.
+"""
+SPECIALIST: dict[str, Any] = {"agent": "mole", "task": "Count the <b>invoices</b>"}
+CARD: dict[str, Any] = {"agent": "Iris", "title": "Pay", "task": "Pay them"}
+SCRIPT: list[Any] = [
+    [{"call": {"name": "run_specialist", "arguments": SPECIALIST}}],
+    {"text": "There are seven.", "cost": 0.5, "usage": {"input": 1200, "output": 34}},
+    {"text": "Seven, says the mole."},
+    [{"call": {"name": "assign_task", "arguments": CARD}}],
+    {"text": "Yes.", "repeat": True},
+]
+
+
+def staffed(data: Path) -> Path:
+    """A data folder whose home has a colleague and a specialist."""
+    for name, nickname, group in (("iris", "Iris", "main"), ("mole", "Mole <i>é</i>", "specialist")):
+        agent = data / "home" / ".maia" / "agents" / name / "AGENT.md"
+        agent.parent.mkdir(parents=True)
+        agent.write_text(AGENT.format(name=name, nickname=f'"{nickname}"', group=group), "utf-8")
+    return data
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    data = staffed(tmp_path_factory.mktemp("office") / "data")
+    with serving(data, script=SCRIPT) as server, Visitor(server.url) as visitor:
+        visitor.become_owner(server.token)
+        yield visitor
+
+
+def below(owner: Visitor, conversation: str) -> list[dict[str, Any]]:
+    return owner.ask("GET", f"/api/v1/conversations/{conversation}/children").json()["children"]
+
+
+def test_a_conversation_tells_what_it_delegated_and_only_cards_stand_on_the_board(owner: Visitor) -> None:
+    conversation = owner.conversation()
+    owner.say(conversation, "Count")
+    done = owner.until_done(conversation)[-1].json
+    assert done["turnMeta"]["delegated"] == {"usd": 0.5, "source": "reported"}
+    assert done["turnMeta"]["cost"]["usd"] is None, "what was delegated is no part of its own cost"
+    (child,) = below(owner, conversation)
+    assert (child["kind"], child["agent"], child["outcome"], child["turn"]) == ("specialist", "mole", "finished", 1)
+    whole = owner.ask("GET", f"/api/v1/conversations/{child['id']}").json()
+    assert (whole["parentId"], whole["isSubConversation"], whole["modelBinding"]) == (conversation, True, "inherit")
+    above = owner.ask("GET", f"/api/v1/conversations/{child['id']}/children").json()["above"]
+    assert [each["id"] for each in above] == [conversation]
+    said = owner.say(conversation, "Pay")
+    owner.until_done(conversation, said["cursor"])
+    card = next(each for each in below(owner, conversation) if each["kind"] == "card")
+    owner.until_done(card["id"])
+    listed = owner.ask("GET", "/api/v1/conversations").json()["conversations"]
+    assert {each["id"] for each in listed} == {conversation, card["id"]}
+    cards = {each["id"]: each for each in owner.ask("GET", "/api/v1/board").json()["cards"]}
+    assert set(cards) == {conversation, card["id"]}
+    assert cards[conversation]["subTasks"]["all"] == 2
+    kept = owner.ask("GET", f"/api/v1/conversations/{conversation}/history?kind=change").json()["entries"]
+    assert ("task", "Pay", "running") in [(each["field"], each["old"], each["new"]) for each in kept]
+    page = owner.client.get(f"/conversations/{conversation}").text
+    assert "Mole &lt;i&gt;é&lt;/i&gt; · Count the &lt;b&gt;invoices&lt;/b&gt;" in page
+    assert f'href="/conversations/{child["id"]}"' in page
