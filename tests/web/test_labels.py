@@ -2,7 +2,9 @@ import pytest
 
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.drawing.words import STATUSES
+from maia.web.running.people import RIGHT_WORDS
 from maia.workspace.models.effort import LADDER
+from maia.workspace.people.rights import RIGHTS
 from maia.workspace.records import Status
 
 STATES: dict[Status, tuple[str, str]] = {
@@ -60,3 +62,7 @@ def test_what_people_look_for_has_the_name_that_they_know(key: str, english: str
 def test_there_are_these_states_and_these_levels_and_no_others() -> None:
     assert list(STATUSES) == list(STATES)
     assert list(LADDER) == list(LEVELS)
+
+
+def test_every_right_has_its_words_on_the_page_of_people() -> None:
+    assert set(RIGHT_WORDS) == set(RIGHTS)

@@ -44,6 +44,7 @@ RIGHT_WORDS: Final[Mapping[Right, str]] = {
     "approve": "people.right.approve",
     "models": "people.right.models",
     "agents": "people.right.agents",
+    "opencode": "people.right.opencode",
     "planning": "people.right.planning",
     "privacy_read": "people.right.privacy_read",
     "privacy": "people.right.privacy",
