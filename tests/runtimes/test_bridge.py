@@ -122,7 +122,10 @@ def _socket(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("speaks", DIALECTS)
-def test_a_call_that_the_program_does_not_tell_of_is_a_row_all_the_same(tmp_path: Path, speaks: Speaks) -> None:
+def test_a_call_that_the_program_does_not_tell_of_is_a_row_all_the_same(
+    tmp_path: Path, speaks: Speaks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maia.runtimes.bridged._ANNOUNCED_SECONDS", 0.05)
     events = lent(tmp_path, speaks, memory(), scenario="lent_quietly")
     assert rows(events) == [("MemorySearch", "succeeded", "found it")]
 

@@ -31,7 +31,7 @@ from maia.runtimes.rpc import read_object
 from maia.runtimes.values import rows, table, text
 
 _TRY_SECONDS: Final = 15.0
-_ANNOUNCED_SECONDS: Final = 0.25
+_ANNOUNCED_SECONDS: Final = 1.0
 """How long a call that came over the bridge waits for the program to tell of it: what it said before comes first."""
 _log: Final = logging.getLogger("maia.runtimes")
 
