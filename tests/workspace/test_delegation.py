@@ -101,7 +101,7 @@ class Theatre(PlayedWire):
 class TwoModels(PlayedSupply):
     """The models `m`, the default one, and `n`."""
 
-    async def models(self, provider_id: str) -> Sequence[ModelRow]:
+    async def models(self, provider_id: str, *, asked: bool = False) -> Sequence[ModelRow]:
         return [ModelRow(provider_id, name, name, efforts=("low", "high")) for name in ("m", "n")]
 
 
