@@ -243,8 +243,13 @@ def test_what_all_share_is_changed_by_those_who_may(tmp_path: Path) -> None:
     database.close()
     with serving(data) as server, Visitor(server.url) as member:
         member.sign_in("b@example.org", "another horse")
-        for method, path in (("POST", "/api/v1/projects"), ("POST", "/api/v1/stages"), ("DELETE", "/api/v1/stages/x")):
-            assert member.ask(method, path, {"name": "x"}).status_code == 403
+        for method, path in (
+            ("POST", "/api/v1/projects"),
+            ("POST", "/api/v1/stages"),
+            ("DELETE", "/api/v1/stages/x"),
+            ("PUT", "/api/v1/prompts/master"),
+        ):
+            assert member.ask(method, path, {"name": "x", "prompt": "x"}).status_code == 403
         assert member.ask("GET", "/api/v1/projects").status_code == 200
 
 

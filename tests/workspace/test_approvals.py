@@ -135,10 +135,10 @@ def with_poke(models: PlayedModels, poke: Poke) -> Callable[[Path], Any]:
     return made
 
 
-async def turn(workspace: Workspace, user: users.User, row: Any, text: str = "Go") -> TurnEnded:
+async def turn(workspace: Workspace, user: users.User, row: Any, text: str = "Go", system: str = "") -> TurnEnded:
     """One turn to its end."""
     row = await workspace.conversation(user, row.id)
-    await workspace.submit(user, row, Submission(text))
+    await workspace.submit(user, row, Submission(text), system=system)
     async for batch in workspace.follow(row, row.last_seq, 5):
         for logged in batch:
             if isinstance(logged.event, TurnEnded):

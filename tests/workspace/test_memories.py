@@ -94,9 +94,14 @@ def test_what_is_remembered_rides_on_the_message_and_is_stored_nowhere(database_
             await turn(workspace, user, row, "Something else entirely")
             first, second = models.wire.requests
             assert [first.system, first.tools] == [second.system, second.tools], "the same from turn to turn"
+            await turn(workspace, user, row, "And invoices?", system="You are a parrot.")
+            parrot = models.wire.requests[-1]
+            assert [each.text for each in parrot.system] == ["You are a parrot."]
+            clock, block, message = sent(models)
+            assert (clock.startswith("Current date"), "SQLite" in block, message) == (True, True, "And invoices?")
             assert second.messages[0] == UserMessage((TextPart("Where do invoices live?"),)), "only on the copy sent"
             kept = [each.text for each in await workspace.messages(row, 9)]
-            assert kept == ["Where do invoices live?", "Yes.", "Something else entirely", "Yes."]
+            assert kept[:4] == ["Where do invoices live?", "Yes.", "Something else entirely", "Yes."]
             told = await delivered(workspace, row)
             assert told["recall"] | {"ids": len(told["recall"]["ids"]), "tokens": 0} == {
                 "items": 2, "expanded": 1, "tokens": 0, "budget": 600, "ids": 2, "withheld": None,
@@ -316,6 +321,32 @@ def test_a_project_s_words_are_told_with_those_of_its_kind(database_url: str, tm
                 assert (section.name, section.origin) == ("project-prompt", "P")
                 told.append(section.text.partition("\n\n")[2])
             assert told == ["Cite pages.", "Cite pages.\n\nUse euros.", "Nothing else."]
+
+    asyncio.run(story())
+
+
+def test_what_people_write_for_the_model_is_told_from_the_widest_to_the_nearest(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        async with workspace_on(database_url, tmp_path, models) as (workspace, user):
+            project = await workspace.planning.add("projects", {"name": "P", "prompt": "Cite pages."})
+            await workspace.planning.set_master(user, " Be brief. ")
+            row = await workspace.create(user, "", "en", fields={"projectId": project, "prompt": "In rhymes."})
+            assert await workspace.cards.prompt(row) == "In rhymes."
+            await turn(workspace, user, row, "Hello")
+            told = [(each.name, each.text.partition("\n\n")[2]) for each in models.wire.requests[-1].system]
+            assert told == [
+                ("master-prompt", "Be brief."),
+                ("project-prompt", "Cite pages."),
+                ("conversation-prompt", "In rhymes."),
+            ]
+            await workspace.planning.set_master(user, "")
+            row = await workspace.conversation(user, row.id)
+            await workspace.cards.change(user, row, {"prompt": ""})
+            await turn(workspace, user, row, "Again")
+            assert [each.name for each in models.wire.requests[-1].system] == ["project-prompt"]
 
     asyncio.run(story())
 

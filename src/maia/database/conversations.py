@@ -84,6 +84,7 @@ _COLUMNS = (
 _OWNED = select(*_COLUMNS).where(
     _C.id == bindparam("wanted"), _C.owner_id == bindparam("owner"), _C.deleted_at.is_(None)
 )
+_PROMPT = select(_C.prompt).where(_C.id == bindparam("wanted"))
 _STATUS = select(_C.status).where(_C.id == bindparam("wanted"))
 _CHANGE = update(CONVERSATIONS).where(_C.id == bindparam("wanted"))
 """Sets the columns that are given beside `wanted`."""
@@ -189,6 +190,11 @@ def conversations_with(connection: Connection, owner_id: str, agent: str, limit:
     mine = (_C.owner_id == owner_id, _C.agent == agent, _C.deleted_at.is_(None))
     query = select(*_COLUMNS).where(*mine).order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
     return [_conversation(row) for row in connection.execute(query)]
+
+
+def prompt_of(connection: Connection, conversation_id: str) -> str:
+    """What a person wrote for the model of this conversation alone."""
+    return connection.execute(_PROMPT, {"wanted": conversation_id}).scalar() or ""
 
 
 def set_title(connection: Connection, conversation_id: str, title: str, by: TitleBy) -> None:

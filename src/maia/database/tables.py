@@ -234,6 +234,7 @@ CONVERSATIONS = Table(
     flag("model_by_person"),
     words("effort", required=False),
     words("orchestration", "auto"),
+    words("prompt", ""),  # a person's own words for the model, told with every turn
     words("lang", "en"),
     count("last_seq", 0),
     count("last_turn", 0),

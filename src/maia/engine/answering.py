@@ -25,7 +25,16 @@ from maia.engine.setup import Bound, CallContext, Config, Models
 from maia.engine.transcript import Transcript, user_parts
 from maia.engine.turn import Emit, Price, TurnPorts, run_turn
 
-PROGRAM_SECTIONS: Final = ("agent", "project-prompt", "project")
+SYSTEM_OVERRIDE: Final = "system-override"
+"""The section that stands in place of all others where somebody gave their own system prompt (N-11.15)."""
+PROGRAM_SECTIONS: Final = (
+    "agent",
+    "master-prompt",
+    "project-prompt",
+    "conversation-prompt",
+    "project",
+    SYSTEM_OVERRIDE,
+)
 """What a program is told beside the request; who it is and how it works it knows by itself."""
 
 

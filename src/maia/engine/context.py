@@ -65,6 +65,12 @@ def read_start_context(launch: Path) -> StartContext:
 Door: TypeAlias = Literal["terminal", "workspace"]
 
 
+def fixed_words(door: Door) -> tuple[str, str]:
+    """Who the agent is, and its rules: nobody changes them (N-12.01)."""
+    prompts = resources.files("maia.engine.prompts")
+    return prompts.joinpath(f"identity_{door}.md").read_text("utf-8"), prompts.joinpath("rules.md").read_text("utf-8")
+
+
 def base_sections(
     launch: Path, folders: Sequence[Path], *, door: Door = "terminal", today: date | None = None
 ) -> tuple[Section, ...]:
@@ -72,9 +78,7 @@ def base_sections(
 
     Without `today` the clock rides on each message, so that these are the same for ever (N-12.04).
     """
-    prompts = resources.files("maia.engine.prompts")
-    identity = prompts.joinpath(f"identity_{door}.md").read_text("utf-8")
-    rules = prompts.joinpath("rules.md").read_text("utf-8")
+    identity, rules = fixed_words(door)
     more = "".join(f"\nAlso writable: {visible(str(folder))}" for folder in folders)
     where = f"Working folder: {visible(str(launch))}{more}\nRelative paths start at the working folder."
     machine = f"Platform: {sys.platform}" + (f"\nToday: {today.isoformat()}" if today else "")

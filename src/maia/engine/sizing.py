@@ -16,7 +16,13 @@ SMALL_WINDOW: Final = 29_000
 """Tokens. Below it the whole prompt stays within `SMALL_PART` of the window, so that the conversation has room."""
 SMALL_PART: Final = 0.35
 CHARS_A_TOKEN: Final = 4
-STANDARD: Final[Mapping[str, int]] = {"agent": 16_000, "project-prompt": 8_000, "project": 24_000}
+STANDARD: Final[Mapping[str, int]] = {
+    "agent": 16_000,
+    "master-prompt": 8_000,
+    "project-prompt": 8_000,
+    "conversation-prompt": 8_000,
+    "project": 24_000,
+}
 """Characters of the sections that may be cut. Who it is, its rules and where it runs are never cut."""
 _LEAST = 200
 """Characters. Less of a section says nothing, so it is left out whole."""

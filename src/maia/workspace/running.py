@@ -26,10 +26,10 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Cost, Failure, Submission
+from maia.core.types import Answer, Cost, Failure, Section, Submission
 from maia.database import approvals, compositions, conversations, messages
 from maia.database.events import forget_progress
-from maia.engine.answering import Answering, said_next
+from maia.engine.answering import SYSTEM_OVERRIDE, Answering, said_next
 from maia.engine.approvals import Approvals
 from maia.engine.lending import lent, told
 from maia.engine.limits import SilentCut
@@ -74,6 +74,7 @@ class RunningTurn:
 
     A turn that is not `attended` waits when a call waits for a person: it ends, and another one goes on from it, which
     `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
+    `system` is told in place of all sections.
     """
 
     conversation: str
@@ -98,6 +99,7 @@ class RunningTurn:
     resumes: int = 0
     task: str = ""
     done: frozenset[str] = frozenset()
+    system: str = ""
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
     _state: str = ""
@@ -145,7 +147,10 @@ class RunningTurn:
         briefing, tools = await self._equipped(config, briefing)
         has_tools = self.chosen.has_tools
         self.tape.briefing = briefing
-        sections = sized((*config.sections, *briefing.sections), briefing.window, _told_size(tools))
+        told = (*config.sections, *briefing.sections)
+        if self.system:
+            told = (Section(SYSTEM_OVERRIDE, self.system, "request"),)
+        sections = sized(told, briefing.window, _told_size(tools))
         config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
         judge = self.watch.judge(self.conversation, config.judge, attended=self.attended)
         config = replace(config, effort=self.chosen.why.effort, judge=judge)

@@ -313,6 +313,7 @@ class Turns:
             notices=notices,
             purse=way.purse,
             preparing=preparing,
+            system=how.system,
             brief_more=lambda: self._briefer.brief(
                 row, begun.turn, submission.text, bound, window, delegation, can_look=False
             ),

@@ -35,6 +35,7 @@ from maia.workspace.choosing import Answering, Change, answering, first_pin
 from maia.workspace.colleagues import Colleagues, nobody
 from maia.workspace.definitions import AgentFiles, Definitions
 from maia.workspace.delegating.handing import Handing
+from maia.workspace.delegating.runs import How
 from maia.workspace.feed import Feeds
 from maia.workspace.files.attachments import Attachments
 from maia.workspace.folders import WorkFolders
@@ -285,12 +286,14 @@ class Workspace:
         *,
         masked: bool = False,
         files: Sequence[str] = (),
+        system: str = "",
     ) -> Begun:
         """Send a message; the answer is written whoever looks on. `override` answers this turn alone (R-2.068).
 
-        `files` are ids of attachments that wait. Raises as `Turns.submit`.
+        `files` are ids of attachments that wait, `system` replaces the system prompt. Raises as `Turns.submit`.
         """
-        return await self._turns.submit(row, user.id, submission, override, masked=masked, files=files)
+        how = How(system=system)
+        return await self._turns.submit(row, user.id, submission, override, masked=masked, files=files, how=how)
 
     def warm(self, row: ConversationRow) -> None:
         """Somebody looks at a conversation, and may write: their first words then wait for less."""

@@ -10,7 +10,7 @@ from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.drawing.clock import moment
 from maia.workspace.record.cards import Place
-from maia.workspace.record.fields import LONGEST_NOTE
+from maia.workspace.record.fields import LONGEST_NOTE, LONGEST_PROMPT
 from maia.workspace.records import Card, ConversationRow, Entry
 
 Id = Annotated[str, StringConstraints(max_length=60, pattern=r"^[^\x00]*$")]
@@ -28,13 +28,14 @@ class CardFields(Body):
     agent: Label | None = None
     pinned: bool | None = None
     labels: Annotated[list[Label], Field(max_length=100)] | None = None
+    prompt: Annotated[str, StringConstraints(max_length=LONGEST_PROMPT)] | None = None
     owners: Annotated[list[Id], Field(max_length=100)] | None = None
 
     def asked(self) -> JsonObject:
         """What was really sent, by its names outside."""
         sent = self.model_fields_set & CardFields.model_fields.keys()
         given = self.model_dump(by_alias=True, include=set(sent))
-        never_null = ("priority", "pinned", "labels", "owners")
+        never_null = ("priority", "pinned", "labels", "owners", "prompt")
         return {name: value for name, value in given.items() if value is not None or name not in never_null}
 
 

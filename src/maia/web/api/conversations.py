@@ -59,6 +59,7 @@ async def get_conversation(
     binding = binding_json(await desk.workspace.answering(row), catalogue)
     card = card_json(await desk.workspace.cards.card(person.user, row))
     whole = await _whole(desk, row)
+    whole["prompt"] = await desk.workspace.cards.prompt(row)
     return {**card, **whole, **binding, "messages": [message_json(message) for message in found]}
 
 
@@ -80,7 +81,13 @@ async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMess
     """
     masked = body.privacy == "mask"
     begun = await desk.workspace.submit(
-        person.user, row, Submission(body.content), body.pair, masked=masked, files=body.attachments
+        person.user,
+        row,
+        Submission(body.content),
+        body.pair,
+        masked=masked,
+        files=body.attachments,
+        system=body.system.strip(),
     )
     return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from maia.core.types import JsonObject
 from maia.web.api.foldershapes import folders_of
 from maia.web.api.planshapes import (
+    Master,
     Order,
     ProjectFields,
     StageFields,
@@ -116,6 +117,19 @@ async def remove_stage(desk: AtDesk, row_id: str) -> Response:
     """Take a stage away; its conversations have none then."""
     await desk.workspace.planning.remove("stages", row_id)
     return Response(status_code=204)
+
+
+@router.get("/prompts/master")
+async def master_prompt(desk: AtDesk) -> JsonObject:
+    """What is told in all conversations; who maia is and its rules stand above it and are not changed."""
+    return {"prompt": await desk.workspace.planning.master()}
+
+
+@by_planner.put("/prompts/master")
+async def change_master(desk: AtDesk, person: SignedIn, body: Master) -> JsonObject:
+    """Other words for all conversations, from their next turn on; empty for none."""
+    await desk.workspace.planning.set_master(person.user, body.prompt)
+    return {"prompt": await desk.workspace.planning.master()}
 
 
 @by_planner.put("/order/{kind}", status_code=204)

@@ -42,6 +42,10 @@ class StageFields(Body):
     wip_limit: Annotated[int, Field(ge=1, le=10_000)] | None = Field(None, alias="wipLimit")
 
 
+class Master(Body):
+    prompt: Text
+
+
 class Order(Body):
     ids: Annotated[list[Id], Field(max_length=1_000)]
 

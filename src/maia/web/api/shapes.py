@@ -75,10 +75,11 @@ class ChangedConversation(_Named, CardFields):
 
 
 class NewMessage(_Named):
-    """A message; without words where files go with it."""
+    """A message; without words where files go with it. `system` replaces the system prompt of its turn (N-11.15)."""
 
     content: Annotated[str, StringConstraints(max_length=LONGEST_MESSAGE)]
     privacy: Literal["mask"] | None = None
+    system: Annotated[str, StringConstraints(max_length=100_000)] = ""
     attachments: list[Annotated[str, StringConstraints(max_length=60)]] = Field(
         default_factory=list[str], max_length=MOST_FILES
     )

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from maia.engine.context import fixed_words
 from maia.web.api.planning import planner
 from maia.web.boards.board import nicknames_of
 from maia.web.drawing.words import COLOURS, ICONS, PRESSING_FIRST
@@ -58,6 +59,15 @@ async def stream(
     return streamed(desk, person, follow(desk, person, draw, reached(request, shown)))
 
 
+@router.get("/ui/projects/master", dependencies=[Depends(planner)])
+async def edit_master(desk: AtDesk, person: SignedIn) -> Response:
+    """The form of what is told in all conversations, with what nobody changes of it above (N-12.01)."""
+    html = reader_of(desk, person).draw(
+        "master.html", prompt=await desk.workspace.planning.master(), fixed=fixed_words("workspace")
+    )
+    return HTMLResponse(html, headers=NO_STORE)
+
+
 @router.get("/ui/projects/{kind}/{row_id}", dependencies=[Depends(planner)])
 async def edit(desk: AtDesk, person: SignedIn, kind: Literal["projects", "types", "stages"], row_id: str) -> Response:
     """The form of one of them, or of a new one. Raises `NotThere`."""
@@ -85,7 +95,7 @@ async def _folders(desk: Desk, kind: str, row_id: str) -> Sequence[FolderRow]:
 
 
 async def _draw(desk: Desk, person: Person) -> Parts:
-    """The three sections by their ids."""
+    """The sections by their ids."""
     found, types, stages = await desk.workspace.planning.all()
     pieces = reader_of(desk, person).pieces("plans.html")
     folders = {each.id: await _folders(desk, "projects", each.id) for each in found}
@@ -94,4 +104,5 @@ async def _draw(desk: Desk, person: Person) -> Parts:
         "plan-projects": pieces.projects(found, types, folders, **shared),
         "plan-types": pieces.types(types, found, is_planner=shared["is_planner"]),
         "plan-stages": pieces.stages(stages, **shared),
+        "plan-master": pieces.master(await desk.workspace.planning.master(), is_planner=shared["is_planner"]),
     }

@@ -55,6 +55,7 @@ async def record(desk: AtDesk, person: SignedIn, row: Owned) -> Response:
         types=types,
         stages=stages,
         priorities={key: PRIORITIES[key] for key in PRESSING_FIRST},
+        prompt=await desk.workspace.cards.prompt(row),
         people=await desk.workspace.cards.people(),
         nicknames=await nicknames_of(desk),
     )

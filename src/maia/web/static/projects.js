@@ -82,6 +82,12 @@ dialog.addEventListener("submit", async (event) => {
     return;
   }
   const { kind, id } = form.dataset;
+  if (kind === "master") {
+    const told = await ask("PUT", "/api/v1/prompts/master", { prompt: form.elements.prompt.value });
+    if (told.ok) dialog.close();
+    else problem(form, said(told));
+    return;
+  }
   const answer = await (id ? ask("PATCH", `${urls[kind]}/${id}`, fields(form)) : ask("POST", urls[kind], fields(form)));
   if (answer.ok && !id) form.dataset.id = answer.data.id;
   const list = folders(form);

@@ -113,10 +113,11 @@ record.addEventListener("close", () => {
 /** What of a form is another value now, by name. */
 function changed(form) {
   const change = {};
-  for (const field of form.querySelectorAll("select[name], input[name]:not([type=checkbox])")) {
+  for (const field of form.querySelectorAll("select[name], textarea[name], input[name]:not([type=checkbox])")) {
     const before = field.tagName === "SELECT" ? [...field.options].find((each) => each.defaultSelected)?.value ?? "" : field.defaultValue;
     if (field.value !== before) change[field.name] = field.value || null;
   }
+  if ("prompt" in change) change.prompt ??= "";
   if ("labels" in change) change.labels = (change.labels ?? "").split(",").map((each) => each.trim()).filter(Boolean);
   const owners = [...form.querySelectorAll("[name=owners]")];
   if (owners.some((each) => each.checked !== each.defaultChecked)) {

@@ -37,7 +37,8 @@ class How:
     """In which way a turn was asked for. `by` names who asked in a person's place, empty for a person.
 
     A turn that is not `attended` is ruled by the levels of autonomy, and pauses where a call waits for a person;
-    `resumes` is the turn from which it goes on, 0 for none.
+    `resumes` is the turn from which it goes on, 0 for none. `system` stands in place of the whole system prompt of this
+    turn, and of nothing else (N-11.15).
     """
 
     kind: RunKind = "chat"
@@ -45,6 +46,7 @@ class How:
     allowance: Allowance = field(default_factory=Allowance)
     attended: bool = True
     resumes: int = 0
+    system: str = ""
 
     @property
     def is_by_person(self) -> bool:

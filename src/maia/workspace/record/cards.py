@@ -104,6 +104,10 @@ class Cards:
 
         return await self._database.read(find)
 
+    async def prompt(self, row: ConversationRow) -> str:
+        """What a person wrote for the model of this conversation (N-12.01)."""
+        return await self._database.read(lambda c: conversations.prompt_of(c, row.id))
+
     # Changing
 
     async def change(self, user: User, row: ConversationRow, asked: JsonObject) -> None:

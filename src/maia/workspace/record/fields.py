@@ -15,6 +15,8 @@ Priority: TypeAlias = Literal["low", "normal", "high", "urgent"]
 PRIORITIES: Final[tuple[Priority, ...]] = ("low", "normal", "high", "urgent")
 """From the least to the most pressing (R-2.021)."""
 MOST_LABELS, LONGEST_LABEL, LONGEST_NOTE = 20, 40, 10_000
+LONGEST_PROMPT: Final = 20_000
+"""Characters of what people write for a model."""
 
 
 def checked_due(given: str | None) -> str | None:
@@ -72,6 +74,8 @@ def wanted(asked: JsonObject) -> dict[str, Any]:
             values[name] = values[name] or None
     if values.get("priority", "normal") not in PRIORITIES:
         raise Unusable("card.bad_priority")
+    if "prompt" in asked:
+        values["prompt"] = str(asked["prompt"]).strip().replace("\x00", "\ufffd")
     if "pinned" in asked:
         values["is_pinned"] = bool(asked["pinned"])
     return values

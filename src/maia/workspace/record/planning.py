@@ -13,8 +13,10 @@ from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.projects import Project, ProjectType, Stage
 from maia.database.tables import PROJECT_TYPES, PROJECTS, STAGES
+from maia.database.users import User
 from maia.workspace.news import News
 from maia.workspace.problems import NotThere, Unusable
+from maia.workspace.remembering.briefing import MASTER
 
 Kind: TypeAlias = Literal["projects", "types", "stages"]
 LONGEST_NAME = 100
@@ -55,6 +57,22 @@ class Planning:
         if found is None or found.archived_at is not None:
             raise NotThere("planning.not_found")
         return found
+
+    async def master(self) -> str:
+        """What is told in all conversations of this workspace (N-12.01)."""
+        kept = await self._database.read(lambda c: settings.setting(c, MASTER))
+        return kept if isinstance(kept, str) else ""
+
+    async def set_master(self, by: User, prompt: str) -> None:
+        """Other words for all conversations, from their next turn on; none of them where it is empty."""
+        clean = prompt.strip().replace("\x00", "\ufffd")
+
+        def work(connection: Connection) -> None:
+            settings.keep_setting(connection, MASTER, clean or None, by.id)
+            settings.note_act(connection, MASTER, by=by.id, details={"chars": len(clean)})
+
+        await self._database.write(work)
+        self._news.tell()
 
     async def add(self, kind: Kind, values: Mapping[str, Any]) -> str:
         """A new one; its id. Raises `Unusable` for a name that cannot be, or a type that there is not."""

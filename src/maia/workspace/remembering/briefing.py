@@ -17,7 +17,7 @@ from maia.core.delegation import DELEGATE_TO_AGENT, RUN_SPECIALIST
 from maia.core.runtime import PromptWay
 from maia.core.tool import AnyTool
 from maia.core.types import JsonObject, Section
-from maia.database import memories, projects, settings
+from maia.database import conversations, memories, projects, settings
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.ids import now_ms
@@ -32,6 +32,8 @@ from maia.workspace.remembering.moment import TIMEZONE, known_zone, turn_time
 from maia.workspace.remembering.recall import BUDGET, Recalled, budget_of, laid_out, query_of
 from maia.workspace.remembering.weighing import best, candidate_of
 
+MASTER: Final = "prompts.master"
+"""The setting with what is told in all conversations; who maia is and its rules stand above it and stay."""
 BUDGET_SETTING: Final = "memory.index.budgetChars"
 BY_MESSAGE: Final = frozenset(("grok", "kimi"))
 """Programs whose instructions travel in the message, which is told beside them (R-2.124)."""
@@ -106,8 +108,8 @@ class Briefer:
         """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
 
         def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
-            kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING)
-            zone, told = known_zone(kept.get(TIMEZONE)), _project_prompt(connection, row)
+            kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING, MASTER)
+            zone, told = known_zone(kept.get(TIMEZONE)), _told(connection, row, kept.get(MASTER))
             standard = kept.get(BUDGET_SETTING)
             budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
             try:
@@ -143,6 +145,18 @@ def _delegating(delegation: TurnDelegation) -> dict[str, AnyTool]:
     """The tools that hand work on by their names; `delegate_to_agent` is another one of `run_specialist` (N-06.01)."""
     tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in delegation_tools(delegation)}
     return {**tools, **({DELEGATE_TO_AGENT: tools[RUN_SPECIALIST]} if RUN_SPECIALIST in tools else {})}
+
+
+def _told(connection: Connection, row: ConversationRow, shared: object) -> tuple[Section, ...]:
+    """What people wrote for the model, from the widest to the nearest, which refines it (N-12.01)."""
+    own = conversations.prompt_of(connection, row.id).strip()
+    layers: list[Section] = []
+    if isinstance(shared, str) and shared.strip():
+        layers.append(Section("master-prompt", f"# Instructions of this workspace\n\n{shared.strip()}", MASTER))
+    layers += _project_prompt(connection, row)
+    if own:
+        layers.append(Section("conversation-prompt", f"# Instructions of this conversation\n\n{own}", row.id))
+    return tuple(layers)
 
 
 def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Section, ...]:
