@@ -15,10 +15,10 @@ from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fi
     send,
     watched,
 )
-from tests.web.test_privacy import fake, far
+from tests.web.test_privacy import fake, far, near
 from tests.web.test_privacy_card import signed_in
 
-__all__ = ["browser", "context", "fake", "far", "pytestmark"]
+__all__ = ["browser", "context", "fake", "far", "near", "pytestmark"]
 SCRIPT: list[Any] = [{"text": "Yes.", "usage": {"input": 60_000, "output": 5}, "repeat": True}]
 
 

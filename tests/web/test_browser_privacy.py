@@ -8,10 +8,10 @@ from playwright.sync_api import BrowserContext, expect
 from maia.i18n.catalogue import Catalogue, Lang
 from tests.web.serving import Serving, Visitor
 from tests.web.test_browser import browser, context, pytestmark, watched
-from tests.web.test_privacy import IBAN, fake, far
+from tests.web.test_privacy import IBAN, fake, far, near
 from tests.web.test_privacy_card import signed_in
 
-__all__ = ["browser", "context", "fake", "far", "pytestmark"]
+__all__ = ["browser", "context", "fake", "far", "near", "pytestmark"]
 
 
 @pytest.mark.parametrize("lang", ["fr"])

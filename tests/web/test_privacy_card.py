@@ -10,9 +10,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 from maia.i18n.catalogue import Catalogue
 from tests.web.serving import OWNER, Serving
 from tests.web.test_browser import browser, context, pytestmark, send, watched
-from tests.web.test_privacy import IBAN, TEXT, fake, far
+from tests.web.test_privacy import IBAN, TEXT, fake, far, near
 
-__all__ = ["browser", "context", "fake", "far", "pytestmark"]
+__all__ = ["browser", "context", "fake", "far", "near", "pytestmark"]
 
 
 def signed_in(page: Page, server: Serving) -> None:
