@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from maia.database.memories import NoteRow, Place, Weighable
 from maia.memory.rough import rough_vector
 from maia.workspace.remembering.moment import known_zone, turn_time
-from maia.workspace.remembering.recall import budget_of, laid_out, query_of
+from maia.workspace.remembering.recall import BY_MODELS, BY_PROGRAMS, Calls, budget_of, laid_out, query_of
 from maia.workspace.remembering.weighing import Candidate, best, candidate_of, folded_words
 
 DAY = 86_400.0
@@ -65,6 +65,18 @@ def test_standing_notes_come_first_then_what_was_found_then_the_best_whole() -> 
     assert made.expanded == 2
     assert "long long long" in made.section.text.partition("In full:")[2]
     assert (made.tokens, made.budget) == (-(-len(made.section.text) // 4), 600)
+
+
+@pytest.mark.parametrize(
+    ("calls", "search", "expand"),
+    [(BY_MODELS, "MemorySearch", "MemoryExpand"), (BY_PROGRAMS, "memory_search", "memory_expand")],
+)
+def test_the_block_names_the_tools_as_who_reads_it_has_them(calls: Calls, search: str, expand: str) -> None:
+    found = [note(f"f{n}", "found " * 40) for n in range(20)]
+    made = laid_out((), found, 2_400, "zqx", can_look=True, calls=calls)
+    assert made.section is not None
+    assert f" {expand} gives one whole by its id." in made.section.text
+    assert f"more did not fit; {search} finds them.)" in made.section.text
 
 
 def test_more_come_whole_where_the_model_cannot_look_further() -> None:

@@ -29,7 +29,16 @@ from maia.workspace.delegating.delegation import TurnDelegation
 from maia.workspace.remembering.lookups import LIMIT, TurnLookups
 from maia.workspace.remembering.memories import MOST_NOTES, Memories
 from maia.workspace.remembering.moment import TIMEZONE, known_zone, turn_time
-from maia.workspace.remembering.recall import BUDGET, Recalled, budget_of, laid_out, query_of
+from maia.workspace.remembering.recall import (
+    BUDGET,
+    BY_MODELS,
+    BY_PROGRAMS,
+    Calls,
+    Recalled,
+    budget_of,
+    laid_out,
+    query_of,
+)
 from maia.workspace.remembering.weighing import best, candidate_of
 
 MASTER: Final = "prompts.master"
@@ -106,6 +115,7 @@ class Briefer:
         can_look: bool,
     ) -> Briefing:
         """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
+        calls = BY_MODELS if bound.runtime is None else BY_PROGRAMS
 
         def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
             kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING, MASTER)
@@ -113,7 +123,7 @@ class Briefer:
             standard = kept.get(BUDGET_SETTING)
             budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
             try:
-                return zone, told, _recalled(connection, row, turn, message, budget, can_look=can_look)
+                return zone, told, _recalled(connection, row, turn, message, budget, calls, can_look=can_look)
             except Exception:  # what is remembered helps; that it cannot be read must keep nobody from an answer
                 _log.exception("recall failed")
                 return zone, told, Recalled(None, withheld="failed")
@@ -173,7 +183,7 @@ def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Secti
 
 
 def _recalled(
-    connection: Connection, row: ConversationRow, turn: int, message: str, budget: int, *, can_look: bool
+    connection: Connection, row: ConversationRow, turn: int, message: str, budget: int, calls: Calls, *, can_look: bool
 ) -> Recalled:
     place = memories.place_of(connection, row.id)
     if place is None or budget == 0:
@@ -192,6 +202,7 @@ def _recalled(
         budget,
         _nonce(),
         can_look=can_look,
+        calls=calls,
     )
 
 
