@@ -1,7 +1,8 @@
 """Runs the shared tools' fake server (`fake_server.py SCRIPT PORT LOG`), with a little more.
 
 Tools with a list of commands are called, too. A request with SLOWLY in it is answered after a minute, one with
-REFUSEKEY never: its key is refused. With USEMEMORY in it, the tool `memory_search` is called, by whatever name.
+REFUSEKEY never: its key is refused. `CALL[[{"tool": …, "args": …}]]` calls the tool whose name that pattern fits. With
+USEMEMORY in it, the tool `memory_search` is called, by whatever name.
 """
 
 import sys
@@ -22,6 +23,11 @@ WANT = "    def want(self, text, has_result, tools):\n"
 LENT = """        if 'USEMEMORY' in text and not has_result:
             for n in (t['name'] for t in tools):
                 if n.endswith('memory_search'): return n, {'query': 'harbour'}
+"""
+LENT += """        if 'CALL[[' in text and not has_result:
+            asked = json.loads(text.rpartition('CALL[[')[2].partition(']]')[0].replace(chr(92), ''))
+            for t in tools:
+                if re.fullmatch(asked['tool'], t['name'], re.I): return t['name'], asked['args']
 """
 TOLD = "for t in q.get('tools') or []]\n        w = self.want(text, res, tools); rid"
 SPREAD = """for t in q.get('tools') or []]

@@ -122,6 +122,13 @@ def call(**told: Any) -> Any:
             id="the pattern of a glob may climb",
         ),
         pytest.param(
+            {"kind": "read", "title": "Searching", "arguments": {"pattern": "x", "path": "/home"}},
+            "Grep",
+            (Need("Grep", "path", "/home", Sweep()),),
+            True,
+            id="a search that calls itself reading",
+        ),
+        pytest.param(
             {"name": "list_directory", "arguments": {"path": "/"}},
             "Glob",
             (Need("Glob", "path", "/"),),

@@ -114,6 +114,8 @@ def ours_of(told: Told, own: Mapping[str, str]) -> str:
     """Our tool's name; the program's own where none of ours does the same."""
     name = told.name.lower()
     found = own.get(name) or _COMMON.get(name) or _BY_KIND.get(told.kind)
+    if found == "Read" and name not in _COMMON and isinstance(pattern := told.arguments.get("pattern"), str):
+        found = "Glob" if "*" in pattern else "Grep"  # Kimi calls its searches reading, and gives them no name
     return found or told.name or told.kind.capitalize() or "Tool"
 
 
