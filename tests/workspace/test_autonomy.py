@@ -164,6 +164,8 @@ def test_where_nobody_looks_on_the_rules_are_never_more_lenient(
         ("I would ALLOW this", Checked("deny")),
         ("", Checked("deny")),
         ("DENY\nALLOW", Checked("deny", "ALLOW")),
+        ("ALLOW it? No: DENY", Checked("escalate", "it? No: DENY")),
+        ("ALLOW\nnothing to ask or deny", Checked("allow", "nothing to ask or deny")),
     ],
 )
 def test_an_answer_that_cannot_be_read_denies(said: str, checked: Checked) -> None:
@@ -338,6 +340,42 @@ async def test_levels_rule_background_runs_and_never_a_chat(
         if status is None:
             (finished,) = await events_of(workspace, row, ToolCallFinished)
             assert (finished.status, finished.reason) == ("refused", Reason("turn.check"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "what", "reason"),
+    [
+        pytest.param({"ask": ["Write(notes/**)"]}, "notes/a.md", "x", "perm.rule", id="a rule asks"),
+        pytest.param({}, ".git/hooks/pre-commit", "x", "perm.why.protected", id="a protected place"),
+        pytest.param(
+            {"allow": ["Write(**)"]}, ".git/hooks/pre-commit", "x", "perm.why.protected", id="also if allowed"
+        ),
+        pytest.param({}, "a.md", "x" * 20_000, "autonomy.too_long_to_check", id="longer than the check sees"),
+        pytest.param({"allow": ["Write(**)"]}, "a.md", "x", None, id="a rule allows"),
+        pytest.param({}, "a.md", "x", None, id="no rule"),
+    ],
+)
+async def test_no_model_is_talked_into_what_only_a_person_may_allow(
+    tmp_path: Path, rules: dict[str, list[str]], path: str, what: str, reason: str | None
+) -> None:
+    class Into(Poke):
+        def needs(self, args: JsonObject, launch: Path) -> tuple[Need, ...]:
+            return (Need("Write", "path", str(launch / path)),)
+
+    poke, call = Into(), {"what": what}
+    models = PlayedModels(SupervisedWire(call, verdict="ALLOW"))
+
+    def bench(folder: Path) -> Any:
+        (folder / ".maia").mkdir(exist_ok=True)
+        (folder / ".maia" / "settings.json").write_text(json.dumps({"permissions": rules}))
+        return with_poke(models, poke)(folder)
+
+    async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+        await workspace.levels.change(user, "files", 3)
+        await background(workspace, user, await workspace.create(user, "", "en"))
+        waiting = await workspace.approvals.listed(user, decided=False)
+        assert [each.reason["key"] for each in waiting] == ([reason] if reason else [])
+        assert poke.ran == ([] if reason else [call])
 
 
 async def test_a_stop_does_not_wait_for_the_check(tmp_path: Path) -> None:

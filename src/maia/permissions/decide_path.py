@@ -77,10 +77,12 @@ def restricting(tool: str, path: Target, rules: Sequence[Rule], place: Place) ->
 
 
 def _why_uncovered(tool: str, path: Target, rules: RuleSet, place: Place) -> Reason:
-    """Where only the name as given is covered, the reason says what it leads to."""
+    """Where only the name as given is covered, the reason says what it leads to; a protected place is told as one."""
     by_name = Target(path.shown, path.given, path.given)
     if path.given != path.resolved and any(
         rule.tool == tool and covers(rule, by_name, place) for rule in rules.of(Verdict.ALLOW)
     ):
         return Reason("perm.why.symlink", {"path": path.shown, "target": path.resolved})
+    if tool in WRITING_TOOLS and protected_by(path, place):
+        return Reason("perm.why.protected", {"path": path.shown})
     return NO_RULE

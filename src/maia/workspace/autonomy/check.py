@@ -15,12 +15,13 @@ from maia.workspace.bench import WorkBench
 from maia.workspace.calls.background import Background, Errand
 from maia.workspace.privacy import Privacy
 
-_SHOWN: Final = 6_000
-"""Characters of the arguments that are shown; of the task a quarter of that."""
+_SHOWN: Final = 12_000
+"""Characters of the arguments that are shown; of the task an eighth of that. A call that is longer is never allowed."""
 _REASON: Final = 300
 _log = logging.getLogger("maia.workspace")
 _WORDS: Final[dict[str, GateVerdict]] = {"ALLOW": "allow", "DENY": "deny", "ASK": "escalate"}
 _SAID: Final = re.compile(r"[\s*_`\"']*(ALLOW|DENY|ASK)[*_`\"']*(?:[\s:.,–—-]+(.*))?", re.DOTALL)
+_OTHER: Final = re.compile(r"\b(?:DENY|ASK)\b")
 _THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 SYSTEM: Final = """\
@@ -46,15 +47,22 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the check says, in its own words; `is_absent` where nobody could be asked or nobody answered."""
+    """What the check says, in its own words; `is_absent` where nobody could be asked or nobody answered.
+
+    `is_blind` where it saw only a part of the call.
+    """
 
     verdict: GateVerdict
     why: str = ""
     is_absent: bool = False
+    is_blind: bool = False
 
 
 NOBODY: Final = Checked("escalate", is_absent=True)
 """No eligible model, the budget's hard stop or no answer: a person looks, and nothing is allowed (N-04.10)."""
+
+UNSEEN: Final = Checked("escalate", is_blind=True)
+"""It would let the call pass, of which it was shown the two ends alone: a person looks at the whole."""
 
 
 class Check:
@@ -72,18 +80,28 @@ class Check:
         except Exception:
             _log.exception("check of a call in %s", conversation_id)
             return NOBODY
-        return NOBODY if said is None else read_verdict(said)
+        checked = NOBODY if said is None else read_verdict(said)
+        return UNSEEN if checked.verdict == "allow" and not is_whole(call) else checked
+
+
+def is_whole(call: Proposed) -> bool:
+    """Whether the check sees all of the call: what is hidden in the middle of a long one was looked at by nobody."""
+    return len(_written(call)) <= _SHOWN
+
+
+def _written(call: Proposed) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def asked_of(call: Proposed) -> str:
     """The message to the check."""
-    shown = json.dumps(call.arguments, ensure_ascii=False)
+    shown = _written(call)
     return json.dumps(
         {
-            "task": cut_middle(call.task, _SHOWN // 4).text,
+            "task": cut_middle(call.task, _SHOWN // 8).text,
             "folder": call.folder,
             "tool": call.tool,
-            "call": cut_middle(call.preview, _SHOWN // 4).text,
+            "call": cut_middle(call.preview, _SHOWN // 8).text,
             "arguments": cut_middle(shown, _SHOWN).text,
         },
         ensure_ascii=False,
@@ -91,9 +109,14 @@ def asked_of(call: Proposed) -> str:
 
 
 def read_verdict(said: str) -> Checked:
-    """What an answer means. One that does not begin with exactly one of the three words denies (N-08.05)."""
+    """What an answer means. One that does not begin with exactly one of the three words denies (N-08.05).
+
+    Of one that allows and then says another of them, a person finds out which it meant.
+    """
     found = _SAID.fullmatch(_THOUGHT.sub("", said).strip())
     if found is None:
         return Checked("deny")
-    why = " ".join((found[2] or "").split())
-    return Checked(_WORDS[found[1]], visible(why)[:_REASON])
+    verdict, why = _WORDS[found[1]], " ".join((found[2] or "").split())
+    if verdict == "allow" and _OTHER.search(why):
+        verdict = "escalate"
+    return Checked(verdict, visible(why)[:_REASON])

@@ -24,6 +24,8 @@ from maia.workspace.bench import WorkBench
 
 BACKGROUND: Final = Reason("autonomy.background")
 """Why a call is asked about that a rule allows: nobody looks on."""
+_UNDECIDED: Final = (BACKGROUND.key, "perm.no_rule")
+"""Why a call is asked about although no rule and no place wants it."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 
 
@@ -56,8 +58,10 @@ class Watch:
         proposed = Proposed(task, str(bench.launch), question.name, question.arguments, question.preview)
         checked = await self._check.look(conversation_id, proposed, bench)
         level = await self._levels.of(kind.category)
-        to = course(kind.category, level, checked.verdict, attended=False)
-        return Ruling(to, kind.category, _why(checked, kind.category, level))
+        verdict, why = checked.verdict, _why(checked, kind.category, level)
+        if verdict == "allow" and (insists := insisting(question.decision)) is not None:
+            verdict, why = "escalate", insists
+        return Ruling(course(kind.category, level, verdict, attended=False), kind.category, why)
 
     def refused(self, conversation_id: str, tool: str, reason: Reason) -> Notice | None:
         """Write down a refusal that needed no person; what the person is told where it locks the tools.
@@ -105,10 +109,22 @@ class Watched:
         return self.judge.allow_always(needs)
 
 
+def insisting(decision: Decision) -> Reason | None:
+    """Why only a person may let this call pass: their rule asks, or the place is a protected one.
+
+    The check may stand in where the rules say nothing, or allow. Where they ask, no model is talked into a yes.
+    """
+    parts = [(part.verdict, part.reason) for part in decision.parts] or [(decision.verdict, decision.reason)]
+    asked = (reason for verdict, reason in parts if verdict is Verdict.ASK)
+    return next((reason for reason in asked if reason.key not in _UNDECIDED), None)
+
+
 def _why(checked: Checked, category: Category, level: Level) -> Reason:
     """Why the call waits, in the order in which a person wants to know."""
     if checked.is_absent:
         return Reason("autonomy.nobody_checked")
+    if checked.is_blind:
+        return Reason("autonomy.too_long_to_check")
     if checked.verdict != "allow":
         return Reason("autonomy.check_said" if checked.why else "autonomy.check_silent", {"why": checked.why})
     if not may_rise(category):
