@@ -1,6 +1,8 @@
 """Autonomy, tools and security by the interface and as pages, on one server with an owner, a member and a guest."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +70,80 @@ def test_the_queue_stands_above_the_levels_and_its_old_address_leads_there(peopl
     other = member.ask("GET", "/autonomy").text
     assert "data-decide" not in other
     assert 'data-level="files" checked disabled' in other
+
+
+def test_all_tools_are_listed_with_their_risk_and_grant_nothing(people: People) -> None:
+    _, owner, _, guest = people
+    rows = {each["id"]: each for each in guest.ask("GET", "/api/v1/tools").json()["tools"]}
+    risks = {name: (row["category"], row["risk"], row["asks"]) for name, row in rows.items()}
+    assert {name: risks[name] for name in ("read_file", "grep", "glob", "write_file", "edit_file", "run_command")} == {
+        "read_file": ("looking", "green", False),
+        "grep": ("looking", "green", False),
+        "glob": ("looking", "green", False),
+        "write_file": ("files", "yellow", True),
+        "edit_file": ("files", "yellow", True),
+        "run_command": ("commands", "red", True),
+    }
+    assert {"memory_search", "memory_expand", "web_fetch", "run_specialist", "assign_task"} <= set(rows)
+    assert rows["read_file"]["inputSchema"]["properties"]["path"]
+    for query, ids in (
+        ("risk=yellow", {"write_file", "edit_file"}),
+        ("category=memory", {"memory_search", "memory_expand", "memory_store"}),
+        ("q=run_command", {"run_command"}),
+        ("q=nothing+like+it", set[str]()),
+    ):
+        found = {each["id"] for each in owner.ask("GET", f"/api/v1/tools?{query}").json()["tools"]}
+        assert found >= ids if query.startswith("q=run") else found == ids
+    assert owner.ask("GET", "/api/v1/tools?risk=purple").status_code == 400
+    page = guest.ask("GET", "/tools?risk=red").text
+    assert "run_command" in page
+    assert "read_file</code></b>" not in page
+    assert "data-decide" not in page
+
+
+def test_each_refusal_without_a_person_is_one_row_without_any_value(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "home" / ".claude").mkdir(parents=True)
+    (data / "home" / ".maia").mkdir()
+    paths = ["~/canary-notes", "not/absolute", "~/.claude"]
+    rules = {"permissions": {"deny": ["Read(**/canary.txt)"]}, "security": {"foreignMemoryPaths": paths}}
+    (data / "home" / ".maia" / "settings.json").write_text(json.dumps(rules))
+    calls = [
+        {"call": {"name": "Read", "arguments": {"path": str(data / "home" / ".claude" / "canary-store.json")}}},
+        {"call": {"name": "Read", "arguments": {"path": "/etc/canary-outside"}}},
+        {"call": {"name": "Read", "arguments": {"path": "canary.txt"}}},
+    ]
+    with serving(data, script=[*calls, {"text": "So far."}]) as server, Visitor(server.url) as owner:
+        owner.become_owner(server.token)
+        conversation = owner.conversation("Canary keys")
+        owner.say(conversation, "Read them")
+        owner.until_done(conversation)
+        listed = owner.ask("GET", "/api/v1/security/denials").json()["denials"]
+        rows = [(each["decision"], each["checkpoint"], each["reason"], each["tool"]) for each in listed]
+        assert rows == [("deny", "deterministic", reason, "Read") for reason in ("rule", "outside", "protected")]
+        assert {each["conversationId"] for each in listed} == {conversation}
+        assert "canary" not in json.dumps(listed)
+        shown = owner.ask("GET", "/api/v1/security").json()
+        assert [(each["reason"], each["count"]) for each in shown["refusals24h"]] == [
+            ("outside", 1),
+            ("protected", 1),
+            ("rule", 1),
+        ]
+        assert shown["foreignMemoryPaths"] == [
+            {"path": "~/canary-notes", "state": "missing"},
+            {"path": "not/absolute", "state": "ignored"},
+            {"path": "~/.claude", "state": "found"},
+        ]
+        assert (shown["workspaces"], "~/.maia" in shown["ownData"]) == (str(data / "workspaces"), True)
+        assert shown["sandbox"]["mode"] == "required"
+        page = owner.ask("GET", "/security").text
+        assert page.count("canary-store") == page.count("canary-outside") == page.count("canary.txt") == 0
+        assert f'href="/conversations/{conversation}"' in page
+
+
+def test_security_is_for_those_who_lead(people: People) -> None:
+    _, _, member, guest = people
+    for visitor in (member, guest):
+        for path in ("/api/v1/security", "/api/v1/security/denials", "/security"):
+            assert visitor.ask("GET", path).status_code == 403
+        assert 'href="/security"' not in visitor.ask("GET", "/tools").text

@@ -502,7 +502,7 @@ async def test_three_denials_lock_the_tools_of_the_conversation_also_over_a_rest
 
 
 def test_refusals_of_protected_places_never_count_towards_the_lock() -> None:
-    keys = ("folders.closed", "folders.outside", "turn.not_offered", "anything.else", "autonomy.tools_locked")
+    keys = ("folders.closed", "folders.closed_memory", "folders.search.unknown", "turn.not_offered", "anything.else")
     assert [refused_by(Reason(key)).counts for key in keys] == [False] * 5
     assert all(refused_by(Reason(key)).counts for key in ("perm.rule", "turn.check"))
 

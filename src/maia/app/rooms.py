@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from maia.app.models import EndpointModels
     from maia.core.events import Notice
     from maia.i18n.catalogue import Catalogue
+    from maia.workspace.autonomy.security import Surroundings
     from maia.workspace.bench import WorkBench
     from maia.workspace.colleagues import Role
     from maia.workspace.folders import Room
@@ -72,6 +73,14 @@ class Rooms:
         """What is protected on this machine now."""
         data, workspaces = self.location.data, self.location.workspaces
         return Safety(find_instance(self._env, self._home, data, workspaces, self._database, self._foreign))
+
+    def surroundings(self, settings: Settings) -> Surroundings:
+        """What the page of security tells of this machine (N-09.10)."""
+        from maia.workspace.autonomy.security import Surroundings
+
+        written = settings.security.foreign_memory_paths
+        understood = ((text, foreign_paths((text,), self._home)[0]) for text in written)
+        return Surroundings(self._home, tuple((text, paths[0] if paths else None) for text, paths in understood))
 
     def bench(self, room: Room, lang: str, role: Role, options: Options, benches: Benches) -> WorkBench:
         """The parts of a conversation in its folders, acting in that role. Blocks. Raises `MaiaError`."""

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 HOST, PORT = "127.0.0.1", 8642
 CHAT_STEPS = 25
 """Round trips to the model that a chat turn may do, where no setting says otherwise (R-2.254)."""
-GREEN = ("Bash(git status)", "Bash(git diff)")
-"""Commands that only look need no click (R-2.198, N-08.02); denials win over it."""
 _LAST_SECONDS = 3
 _COLLECT = (10_000, 20, 50)
 """How seldom cycles are looked for: the usual numbers look a dozen times for each answer, and find nothing."""
@@ -94,6 +92,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     from maia.database.address import database_url
     from maia.llm.endpoint import OFFLINE
     from maia.permissions.trust import trust_state
+    from maia.workspace.autonomy.categories import GREEN_COMMANDS
     from maia.workspace.workspace import Workspace
 
     folders = find_folders(env)
@@ -111,7 +110,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
     remembered = Remembered(home / ".maia" / "models.json")
     models = EndpointModels(lambda: settings, Wish(None, is_person=False, always_local=True), env, say, remembered)
     steps = options.max_iterations or settings.get("MaxIterations") or CHAT_STEPS
-    asked = replace(options, model=None, max_iterations=steps, allow=(*options.allow, *GREEN))
+    asked = replace(options, model=None, max_iterations=steps, allow=(*options.allow, *GREEN_COMMANDS))
 
     purses = Purses(lambda: settings, env, say, remembered)
     agents = KnownAgents(env, home, settings.nicknames, say)
@@ -147,6 +146,7 @@ def _workspace(options: Options, env: Mapping[str, str], say: Catalogue) -> Work
         trusts=lambda folder: trust_state(folder, home).verdict == "trusted",
         program=OpenCode(yard, rooms.location.data / "terminals", rooms.look),
         walls=ProgramWalls(yard, rooms.trialist),
+        surroundings=rooms.surroundings(settings),
     )
 
 

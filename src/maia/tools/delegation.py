@@ -176,6 +176,11 @@ def _opened(key: str, made: Opened, hands: Hands) -> ToolResult:
     return ToolResult(text, summary=visible(made.agent or made.title), data=data)
 
 
+def delegation_specs() -> tuple[ToolSpec, ...]:
+    """What the three are, without whom there is to hand work to."""
+    return load_spec(RUN_SPECIALIST, _RUN), load_spec(ASSIGN_TASK, _ASSIGN), load_spec(CREATE_SUB_CONVERSATION, _OPEN)
+
+
 def delegation_tools(delegation: Delegation) -> tuple[AnyDelegationTool, ...]:
     """Those that can do something: where there is somebody to hand work to."""
     tools: list[AnyDelegationTool] = []

@@ -31,8 +31,10 @@ from maia.web.api import (
     preferences,
     privacy,
     routing,
+    security,
     session,
     sessions,
+    tools,
     users,
 )
 from maia.web.boards import board as board_page
@@ -54,6 +56,8 @@ from maia.web.running import memories as memory_page
 from maia.web.running import observability as observability_page
 from maia.web.running import people, providers
 from maia.web.running import privacy as privacy_page
+from maia.web.running import security as security_page
+from maia.web.running import tools as tools_page
 
 API: Final = "/api/v1"
 _FOR_EVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
@@ -117,6 +121,8 @@ def make_app(desk: Desk) -> ASGIApp:
         isolation.router,
         models.router,
         routing.router,
+        security.router,
+        tools.router,
         users.router,
         sessions.router,
     ):
@@ -141,6 +147,8 @@ def make_app(desk: Desk) -> ASGIApp:
         colleagues_page.router,
         providers.router,
         observability_page.router,
+        security_page.router,
+        tools_page.router,
         privacy_page.router,
         people.router,
         terminal.router,

@@ -3,6 +3,7 @@
 from maia.database.approvals import ApprovalRow, ApprovalStatus
 from maia.database.attachments import AttachmentRow
 from maia.database.audit import Act
+from maia.database.autonomy import DenialRow
 from maia.database.cards import Card
 from maia.database.compositions import CompositionRow, MemoryDelivery, SectionRow
 from maia.database.conversations import ConversationRow, Status
@@ -30,6 +31,7 @@ __all__ = [
     "Child",
     "CompositionRow",
     "ConversationRow",
+    "DenialRow",
     "Entry",
     "EntryKind",
     "Folder",

@@ -24,8 +24,11 @@ from maia.folders.lists import Folder
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
+from maia.tools.lookups import lookup_tools
 from maia.workspace.autonomy.check import Check
 from maia.workspace.autonomy.levels import Levels
+from maia.workspace.autonomy.security import Security, Surroundings
+from maia.workspace.autonomy.tools import Tools
 from maia.workspace.autonomy.watch import Watch
 from maia.workspace.bench import OpenBench
 from maia.workspace.calls.completion import Completion
@@ -58,6 +61,7 @@ from maia.workspace.record.defaults import DefaultFolders
 from maia.workspace.record.planning import Planning
 from maia.workspace.recovery import recover
 from maia.workspace.remembering.briefing import Briefer
+from maia.workspace.remembering.lookups import TurnLookups
 from maia.workspace.remembering.memories import Memories
 from maia.workspace.sessions import TerminalSessions, Trusts, everybody
 from maia.workspace.staff import Staff
@@ -100,11 +104,12 @@ class Workspace:
         trusts: Trusts = everybody,
         program: Program | None = None,
         walls: Walls | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         """Open the database and bring it up to date; blocks. Raises `DatabaseProblem`.
 
         `look` says what is protected on this machine at that moment, `trusts` whether what a folder brings is.
-        `program` is what runs in terminals.
+        `program` is what runs in terminals, `surroundings` what the page of security tells of this machine.
         """
         self._database = Database(url)
         self._feeds = Feeds()
@@ -122,6 +127,8 @@ class Workspace:
         self.attachments = Attachments(self._database, location.data / "attachments")
         self.staff = Staff(self._database, colleagues)
         self.levels = Levels(self._database)
+        self.tools = Tools(lambda: lookup_tools(TurnLookups(self._database, self.memories, "")))
+        self.security = Security(self._database, look, location, self.isolations, surroundings)
         self._watch = Watch(self._database, self.levels, Check(self.routing.background, self.privacy))
         self._turns = Turns(
             self._database,

@@ -16,7 +16,7 @@ from maia.core.text import visible
 from maia.core.types import DiffBlock, TodoBlock
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.drawing.assets import address
-from maia.web.drawing.autonomywords import CATEGORIES, LEVELS
+from maia.web.drawing.autonomywords import CATEGORIES, LEVELS, RISKS
 from maia.web.drawing.clock import Clock, zone_of
 from maia.web.drawing.diff import file_diff
 from maia.web.drawing.limits import limits
@@ -88,6 +88,7 @@ def environment() -> Environment:
         "ICONS": ICONS,
         "CATEGORIES": CATEGORIES,
         "LEVELS": LEVELS,
+        "RISKS": RISKS,
     }
     tests: dict[str, Any] = made.tests
     tests |= {name: partial(_is, kind) for name, kind in _KINDS.items()}

@@ -28,9 +28,11 @@ NAV: Final = (
     Entry("memories.title", "note", "/memory", is_daily=True),
     Entry("sessions.nav", "terminal", "/terminal", is_daily=True),
     Entry("agentpage.title", "bulb", "/agents"),
+    Entry("tools.title", "gear", "/tools"),
     Entry("provider.title", "plug", "/providers"),
     Entry("observe.title", "gauge", "/observability"),
     Entry("privacy.title", "mask", "/privacy", "privacy_read"),
+    Entry("security.title", "shield", "/security", "audit"),
     Entry("people.title", "user", "/users", "users"),
 )
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
+from maia.core.delegation import DELEGATING
 from maia.core.types import Decision, Need, Verdict
 
-Category: TypeAlias = Literal["looking", "memory", "planning", "files", "commands", "web", "other"]
+Category: TypeAlias = Literal["looking", "memory", "planning", "delegation", "files", "commands", "web", "other"]
 Risk: TypeAlias = Literal["green", "yellow", "red"]
 """Needs no click; changes what can be changed back; leaves the machine, or cannot be taken back."""
 
 RISKS: Final[tuple[Risk, ...]] = ("green", "yellow", "red")
-CATEGORIES: Final[tuple[Category, ...]] = ("looking", "memory", "planning", "files", "commands", "web", "other")
+CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
 LEVELLED: Final[Mapping[Category, bool]] = {"files": True, "commands": False, "web": False, "other": False}
 """The categories whose calls may have to be asked about, and whether they are reversible: only then a level can rise
 (N-07.03)."""
@@ -37,6 +38,7 @@ class Kind:
 _LOOKS: Final = Kind("looking", "green")
 _REMEMBERS: Final = Kind("memory", "green")
 _PLANS: Final = Kind("planning", "green")
+_HANDS_ON: Final = Kind("delegation", "green")
 _CHANGES: Final = Kind("files", "yellow")
 _FETCHES: Final = Kind("web", "red")
 _ANYTHING: Final = Kind("other", "red")
@@ -49,6 +51,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "MemorySearch": _REMEMBERS,
     "MemoryExpand": _REMEMBERS,
     "MemoryStore": _REMEMBERS,
+    **dict.fromkeys(DELEGATING, _HANDS_ON),
     "Write": _CHANGES,
     "Edit": _CHANGES,
     "Bash": Kind("commands", "red"),

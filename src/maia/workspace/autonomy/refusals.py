@@ -24,6 +24,7 @@ LOCKED: Final = Reason("autonomy.tools_locked")
 """While the tools are locked."""
 _BY_KEY: Final[Mapping[str, Refused]] = {
     "folders.closed": Refused("deterministic", "protected"),
+    "folders.closed_memory": Refused("deterministic", "protected"),
     "folders.outside": Refused("deterministic", "outside"),
     "turn.not_offered": Refused("deterministic", "not_offered"),
     "perm.rule": Refused("deterministic", "rule", counts=True),
