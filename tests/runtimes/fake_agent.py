@@ -290,6 +290,7 @@ class Claude:
     def server(self):
         told = json.loads(sys.argv[sys.argv.index("--mcp-config") + 1])["mcpServers"]["maia"]
         assert "--strict-mcp-config" in sys.argv
+        assert sys.argv[sys.argv.index("--disallowedTools") + 1] == "Task,Agent", "it delegates by our tools (N-06.03)"
         return [told["command"], *told["args"]], {name: os.path.expandvars(word) for name, word in told["env"].items()}
 
     def tell_lent(self, call_id, name, arguments):

@@ -38,6 +38,7 @@ from maia.i18n.catalogue import Catalogue
 from maia.workspace.choosing import Change
 from maia.workspace.colleagues import Colleague, Role
 from maia.workspace.models.catalogue import Pair
+from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.records import Child, ConversationRow, User
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedSupply, PlayedWire, bench_of, workspace_on
@@ -587,3 +588,31 @@ def test_folders_left_out_of_a_background_run_are_told_in_the_log_alone(
         assert str(work) in str(await events_of(stage.workspace, await stage.row(row.id), Notice))
 
     play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
+
+
+def test_what_is_deleted_takes_its_sub_conversations_along_and_brings_them_back(
+    database_url: str, tmp_path: Path
+) -> None:
+    poke: list[tuple[str, dict[str, Any]]] = [("Poke", POKE)]
+    opened = ("create_sub_conversation", {"title": "Sings", "message": "sing"})
+    wire = Theatre(Go=[[ask("mole", "dig"), ask("owl", "fly"), opened], "So."], dig=[poke, "I may not."], fly=["Mice."])
+    wire.parts["sing"] = ["La."]
+    go_on = wire.hold("sing")
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        children = {each.title: each.id for each in await stage.children(row)}
+        with pytest.raises(Unusable):
+            await stage.workspace.cards.delete(stage.user, await stage.row(row.id))
+        go_on.set()
+        await stage.ended(children["Sings"])
+        await stage.workspace.cards.delete(stage.user, await stage.row(children["fly"]))
+        await stage.workspace.cards.delete(stage.user, await stage.row(row.id))
+        assert list(await stage.workspace.approvals.listed(stage.user, decided=False)) == []
+        with pytest.raises(NotYours):
+            await stage.row(children["dig"])
+        await stage.workspace.cards.restore(stage.user, row.id)
+        assert {each.title for each in await stage.children(row)} == {"dig", "Sings"}
+
+    play(database_url, tmp_path, wire, tell)

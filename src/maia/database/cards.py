@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from maia.database.conversations import Status
-from maia.database.delegations import subtasks_of
+from maia.database.delegations import subs_of, subtasks_of
 from maia.database.ids import now_ms
 from maia.database.tables import CONVERSATION_OWNERS, CONVERSATIONS, EVENTS, LABELS, MESSAGES, PROJECTS, STAGES, USERS
 
@@ -206,7 +206,13 @@ def labels_in_use(connection: Connection, owner_id: str) -> Sequence[str]:
 
 
 def set_deleted(connection: Connection, conversation_id: str, owner_id: str, *, deleted: bool) -> bool:
-    """Out of sight, or back again; whether that changed anything (N-15.08)."""
-    now = _C.deleted_at.is_(None) if deleted else _C.deleted_at.is_not(None)
-    changed = update(CONVERSATIONS).where(_C.id == conversation_id, _C.owner_id == owner_id, now)
-    return bool(connection.execute(changed.values(deleted_at=now_ms() if deleted else None)).rowcount)
+    """Out of sight with its sub-conversations, or back again; whether that changed anything (N-15.08)."""
+    is_mine = (_C.id == conversation_id, _C.owner_id == owner_id)
+    before = connection.execute(select(_C.deleted_at).where(*is_mine)).first()
+    if before is None or (before.deleted_at is None) != deleted:
+        return False
+    ids = (conversation_id, *subs_of(connection, conversation_id))
+    together = _C.deleted_at.is_not_distinct_from(before.deleted_at)  # what was deleted before stays so
+    changed = update(CONVERSATIONS).where(_C.id.in_(ids), together)
+    connection.execute(changed.values(deleted_at=now_ms() if deleted else None))
+    return True

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy import Connection, Select, func, select, true, update
 
 from maia.database.approvals import status_after
 from maia.database.conversations import Pin, Status, add_conversation, set_status
@@ -18,6 +18,7 @@ DelegationKind: TypeAlias = Literal["specialist", "card", "sub"]
 """A specialist that is waited for, a card of the board, a thread beside the conversation."""
 DEEPEST: Final = 5
 """Conversations above one another, the first one not counted (N-02.02)."""
+_MOST: Final = 10_000
 _C, _D, _M = CONVERSATIONS.c, DELEGATIONS.c, MESSAGES.c
 
 
@@ -144,6 +145,23 @@ def _last_outcome() -> Any:
     """The outcome of the last answer of a conversation; NULL while it is written."""
     last = (_M.conversation_id == _C.id) & (_M.turn == _C.last_turn) & (_M.role == "assistant")
     return select(_M.outcome).where(last).scalar_subquery()
+
+
+def subs_of(connection: Connection, conversation_id: str) -> Sequence[str]:
+    """The sub-conversations below one, on all levels."""
+    found: list[str] = []
+    level = [conversation_id]
+    while level and len(found) < _MOST:
+        query = select(_C.id).where(_C.parent_id.in_(level), _C.is_sub.is_(true()), _C.id.not_in([*found, *level]))
+        level = [cast(str, each) for each in connection.execute(query).scalars()]
+        found += level
+    return found
+
+
+def is_busy_below(connection: Connection, conversation_id: str) -> bool:
+    """Whether an answer is being written in a sub-conversation of it."""
+    busy = select(_C.id).where(_C.id.in_(subs_of(connection, conversation_id)), _C.status == "running")
+    return connection.execute(busy.limit(1)).first() is not None
 
 
 def subtasks_of(connection: Connection, ids: Collection[str]) -> Mapping[str, tuple[int, int]]:

@@ -50,6 +50,8 @@ ARGUMENTS: Final = (
 )
 """How it is spoken to by lines; what a turn adds comes behind."""
 
+_NO_AGENTS: Final = ("--disallowedTools", "Task,Agent")
+"""Who is lent our tools delegates by them; its own sub-agents, under both their names, are not offered (N-06.03)."""
 _EVERY_TOOL: Final = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["ask"]}]}
 """A hook that sends every tool to the permission question, also those that Claude Code would just run."""
 
@@ -124,7 +126,7 @@ class ClaudeCodeRuntime:
         more = ("--resume", session) if session and thread == task.thread else ()
         model = ("--model", task.model) if task.model else ()
         limit = ("--max-turns", str(task.max_steps)) if task.max_steps else ()
-        tools = ("--mcp-config", _servers(task.server), "--strict-mcp-config") if task.server else ()
+        tools = ("--mcp-config", _servers(task.server), "--strict-mcp-config", *_NO_AGENTS) if task.server else ()
         return (*ARGUMENTS, *more, *model, *limit, *tools)
 
     async def _answered(self, turn: _Turn) -> ProgramEnd:

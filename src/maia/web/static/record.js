@@ -7,10 +7,19 @@ const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls
 
 // Tabs ----------------------------------------------------------------------------------------------------------------
 
-/** Draw a panel as the server has it now. */
+/** Draw a panel as the server has it now, one request at a time: what changes meanwhile draws it once more. */
+const again = new Map();
 async function load(panel) {
-  delete panel.dataset.stale;
-  await htmx.ajax("GET", panel.dataset.url, { target: panel, swap: "innerMorph" });
+  if (again.has(panel)) return again.set(panel, true);
+  try {
+    do {
+      again.set(panel, false);
+      delete panel.dataset.stale;
+      await htmx.ajax("GET", panel.dataset.url, { target: panel, swap: "innerMorph" });
+    } while (again.get(panel));
+  } finally {
+    again.delete(panel);
+  }
 }
 
 function show(tab) {

@@ -15,6 +15,7 @@ from maia.database import board, cards, conversations, history, messages, projec
 from maia.database.cards import Card
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
+from maia.database.delegations import is_busy_below
 from maia.database.events import Stamped
 from maia.database.history import Entry, EntryKind, Tracked
 from maia.database.ids import new_id, now_ms
@@ -165,10 +166,14 @@ class Cards:
         await self.handing.look(row.id, row.stage_id)
 
     async def delete(self, user: User, row: ConversationRow) -> None:
-        """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written."""
-        if row.status == "running":
-            raise Unusable("card.delete_running")
-        await self._database.write(lambda c: cards.set_deleted(c, row.id, user.id, deleted=True))
+        """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written there or below."""
+
+        def work(connection: Connection) -> None:
+            if row.status == "running" or is_busy_below(connection, row.id):
+                raise Unusable("card.delete_running")
+            cards.set_deleted(connection, row.id, user.id, deleted=True)
+
+        await self._database.write(work)
         self._news.tell(row.id)
 
     async def restore(self, user: User, conversation_id: str) -> ConversationRow:
