@@ -137,6 +137,7 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "edit_file": "Edit",
     "run_command": "Bash",
     "web_fetch": "WebFetch",
+    "ask_user": "AskUser",
 }
 _NOT_HERE: Final = ("memory_search", "memory_expand", *DELEGATING)
 """Tools that come beside these: whoever has a memory looks things up anyway (N-05.08), only the workspace delegates."""

@@ -370,7 +370,11 @@ class _Builder:
         return base_sections(launch, self._ground.add_dirs, door=self._door, today=today)
 
     def _own_tools(self) -> tuple[dict[str, AnyTool], tuple[Notice, ...]]:
-        tools = {tool.spec.name: tool for tool in built_in_tools()}
+        tools: dict[str, AnyTool] = {tool.spec.name: tool for tool in built_in_tools()}
+        if self._door == "workspace":  # at a terminal the person is there, and reads what is asked
+            from maia.tools.ask_user import AskUserTool
+
+            tools["AskUser"] = AskUserTool()
         shown = self._acting.agent.shown if self._acting else ""
         return tools_for(self._ground.offered, shown, tools)
 

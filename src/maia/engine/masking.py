@@ -24,7 +24,7 @@ from maia.privacy.sent import Sent, kind_name
 from maia.privacy.wire import MaskedWire
 
 _OF_MEMORY: Final = ("MemoryStore", "MemorySearch", "MemoryExpand", "memory_search", "memory_expand", "search_memory")
-MAY_HOLD_PLACEHOLDERS: Final = frozenset(("TodoWrite", *_OF_MEMORY, *DELEGATING))
+MAY_HOLD_PLACEHOLDERS: Final = frozenset(("TodoWrite", "AskUser", *_OF_MEMORY, *DELEGATING))
 """Tools whose words stay words: a note with a placeholder in it spoils nothing, nor does a task."""
 
 AddressOf = Callable[[str], str | None]

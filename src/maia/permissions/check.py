@@ -21,6 +21,7 @@ _KINDS: dict[str, NeedKind] = {
     "Mcp": "name",
     "TodoWrite": "none",
     "CurrentModel": "none",
+    "AskUser": "none",
     "MemoryStore": "none",
     "MemorySearch": "none",
     "MemoryExpand": "none",

@@ -12,7 +12,7 @@ from maia.core.ports import Fence
 from maia.core.types import Rule, RuleSource, Verdict
 
 BUILT_IN_TOOLS = (
-    "Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch",
+    "Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch", "AskUser",
     "MemoryStore", "MemorySearch", "MemoryExpand", "Skill", "Agent", "Mcp", "Redirect",
 )  # fmt: skip
 """Names whose case is forgiven in rules: a `deny` that silently meant nothing would be worse than none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from maia.core.codec import to_json
 from maia.core.costs import add_costs
@@ -12,16 +12,23 @@ from maia.core.events import Answered, Event, Notice, ToolCallFinished, TurnEnde
 from maia.core.types import AssistantMessage, BoundWhy, Cost, JsonObject, ReasoningPart, TextPart
 from maia.database.messages import Ending
 
+ASKING: Final = "AskUser"
+"""The tool whose question waits for the person's next message (R-2.014)."""
+
 
 @dataclass(slots=True)
 class TurnSums:
-    """What is gathered while a turn goes on, for the row of its answer; `below` is what its delegated runs cost."""
+    """What is gathered while a turn goes on, for the row of its answer; `below` is what its delegated runs cost.
+
+    `asks`: a question was put to the person.
+    """
 
     texts: list[str] = field(default_factory=list[str])
     notices: list[Notice] = field(default_factory=list[Notice])
     why: BoundWhy | None = None
     below: list[Cost] = field(default_factory=list[Cost])
     ended: TurnEnded | None = None
+    asks: bool = False
 
     def take(self, event: Event) -> None:
         match event:
@@ -36,6 +43,7 @@ class TurnSums:
             case ToolCallFinished():
                 if (cost := delegated_cost(event)) is not None:
                     self.below.append(cost)
+                self.asks = self.asks or (event.name, event.status) == (ASKING, "succeeded")
             case TurnEnded():
                 self.ended = event
             case _:

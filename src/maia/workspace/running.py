@@ -306,10 +306,12 @@ class RunningTurn:
         """What is written with the last event: the answer and the status; pieces of text are not needed any more."""
         composed = self.tape.composition(self.conversation, self.number, ended.provider, ended.model)
         ending, conversation, number = self.sums.ending(ended), self.conversation, self.number
+        asks = self.sums.asks and ended.outcome == "finished" and not self._tickets
 
         def along(connection: Connection) -> None:
             messages.close_answer(connection, conversation, number, ending)
-            conversations.set_status(connection, conversation, approvals.status_after(connection, conversation, number))
+            after = "waiting" if asks else approvals.status_after(connection, conversation, number)
+            conversations.set_status(connection, conversation, after)
             self.upward.note(connection, conversation, ended.outcome)
             forget_progress(connection, conversation, number)
             if composed is not None:

@@ -168,7 +168,7 @@ class Canvas:
             yield part("status", self._rows.status(state_of(last.status, last.outcome)))
             if last.context is not None:
                 yield part("context", self._rows.context(last.context, self.conversation))
-            yield part("cards", self._rows.cards(last.cards, self.may_decide))
+            yield part("cards", self._rows.cards(last.cards, self.may_decide, last.question))
 
     def _run(self, progress: Progress) -> Iterator[str]:
         """The Execution strip, where the last turn has come further."""

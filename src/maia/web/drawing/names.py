@@ -16,6 +16,7 @@ COMMON: Final[Mapping[str, str]] = {
     "WebSearch": "web_search",
     "TodoWrite": "todo_write",
     "CurrentModel": "current_model",
+    "AskUser": "ask_user",
     "MemoryStore": "memory_store",
     "MemorySearch": "memory_search",
     "MemoryExpand": "memory_expand",

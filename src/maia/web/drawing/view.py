@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from maia.core.events import (
     Answered,
@@ -42,7 +42,7 @@ from maia.core.types import (
     ToolCallPart,
     Usage,
 )
-from maia.workspace.meta import delegated_cost
+from maia.workspace.meta import ASKING, delegated_cost
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -83,11 +83,20 @@ SEARCHES: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the person, with answers that are offered."""
+
+    text: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call, as a row of the ledger. `since` is when it began to run, in milliseconds; `seconds` how long it ran.
 
     `why` is the key of a sentence that says why it was refused, where people are told more than the model was. `own` is
-    the tool's name at the program that called it, where that is another one, `child` whom it delegated to.
+    the tool's name at the program that called it, where that is another one, `child` whom it delegated to, `asked` a
+    question to the person.
     """
 
     id: str
@@ -104,6 +113,7 @@ class Call:
     child: str = ""
     why: str = ""
     own: str = ""
+    asked: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +182,17 @@ class TurnView:
         """What the conversation is, as far as its last turn, which this is, tells."""
         if self.ended is None:
             return "running"
-        return "waiting_approval" if any(card.is_open for card in self.cards) else "idle"
+        if any(card.is_open for card in self.cards):
+            return "waiting_approval"
+        return "idle" if self.question is None else "waiting"
+
+    @property
+    def question(self) -> Question | None:
+        """What the person was asked and the next message answers; where calls wait as well, these come first."""
+        if self.ended is None or self.ended.outcome != "finished" or self.cards:
+            return None
+        calls = [call for item in self.items if isinstance(item, Trace) for call in item.calls]
+        return next((each.asked for each in reversed(calls) if each.asked is not None), None)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -304,6 +324,7 @@ class TurnFold:
             since=None,
             why=SEARCHES.get(str(event.data.get("search", "")), ""),
             own=visible(str(event.data.get("ownName", "")))[:LONGEST_NAME],
+            asked=_question(event),
         )
         self._tools()
 
@@ -376,6 +397,13 @@ class TurnFold:
 
     def _next_id(self) -> str:
         return f"t{self.number}-i{len(self._view.items) + 1}"
+
+
+def _question(event: ToolCallFinished) -> Question | None:
+    if event.name != ASKING or event.status != "succeeded":
+        return None
+    options = cast("list[str]", event.data.get("options", []))
+    return Question(str(event.data.get("question", "")), tuple(options))
 
 
 def fold(logged: Iterable[Logged]) -> list[TurnFold]:
