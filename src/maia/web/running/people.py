@@ -50,7 +50,6 @@ RIGHT_WORDS: Final[Mapping[Right, str]] = {
     "privacy": "people.right.privacy",
     "users": "people.right.users",
     "audit": "people.right.audit",
-    "opencode": "people.right.opencode",
 }
 
 
