@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -29,7 +28,7 @@ def fake() -> Iterator[FakeLlm]:
 class _OutOfCredit(BaseHTTPRequestHandler):
     """A server on this machine that keeps what it is asked, and answers that there is no credit left."""
 
-    asked: ClassVar[list[str]] = []
+    asked: list[str]
 
     def log_message(self, format: str, *args: Any) -> None: ...
 
@@ -43,33 +42,33 @@ class _OutOfCredit(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-@contextmanager
-def out_of_credit() -> Generator[str]:
-    """The address of such a server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _OutOfCredit)
+@pytest.fixture(scope="module")
+def near() -> Iterator[tuple[str, list[str]]]:
+    """The address of such a server, and what it was asked."""
+    asked = list[str]()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Kept", (_OutOfCredit,), {"asked": asked}))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1", asked
     server.shutdown()
     server.server_close()
     thread.join()
 
 
 @pytest.fixture(scope="module")
-def far(tmp_path_factory: pytest.TempPathFactory, fake: FakeLlm) -> Iterator[Serving]:
-    """A server whose model is reached by an address that does not say that it is this machine, and one that is near."""
+def far(tmp_path_factory: pytest.TempPathFactory, fake: FakeLlm, near: tuple[str, list[str]]) -> Iterator[Serving]:
+    """A server whose model is reached by an address that does not say that it is this machine."""
     data: Path = tmp_path_factory.mktemp("far") / "data"
     settings = data / "home" / ".maia" / "settings.json"
     settings.parent.mkdir(parents=True)
     away = fake.url.replace("127.0.0.1", "0.0.0.0")
-    with out_of_credit() as near:
-        endpoints = {"near": {"url": near, "models": ["small"]}}
-        settings.write_text(json.dumps({"LiteLLM_URL": away, "endpoints": endpoints}), "utf-8")
-        with serving(data, "--model", "fake-model") as server:
-            with Visitor(server.url) as first:
-                first.become_owner(server.token)
-            yield server
+    endpoints = {"near": {"url": near[0], "models": ["small"]}}
+    settings.write_text(json.dumps({"LiteLLM_URL": away, "endpoints": endpoints}), "utf-8")
+    with serving(data, "--model", "fake-model") as server:
+        with Visitor(server.url) as first:
+            first.become_owner(server.token)
+        yield server
 
 
 @pytest.fixture
@@ -200,7 +199,8 @@ def test_the_page_is_for_those_who_lead_and_only_the_owner_changes_or_tries(owne
             assert answers == ([200, 200, 403, 403] if role == "admin" else [403] * 4)
 
 
-def test_each_attempt_is_masked_for_whom_it_goes_to(owner: Visitor, fake: FakeLlm) -> None:
+def test_each_attempt_is_masked_for_whom_it_goes_to(owner: Visitor, fake: FakeLlm, near: tuple[str, list[str]]) -> None:
+    _, asked_near = near
     providers = owner.ask("GET", "/api/v1/model/providers").json()["providers"]
     away = next(each for each in providers if each["id"] != "near" and each["models"])
     pairs = {"providerId": "near", "modelId": "small"}
@@ -215,7 +215,7 @@ def test_each_attempt_is_masked_for_whom_it_goes_to(owner: Visitor, fake: FakeLl
             break
     assert titles == ["write to jean@exemple.fr", "Noted"]
     assert owner.ask("PUT", "/api/v1/routing/tiers/heartbeat", dict.fromkeys(pairs)).status_code == 200
-    (raw,) = _OutOfCredit.asked
+    (raw,) = asked_near
     assert "write to jean@exemple.fr" in raw, "a model on this machine gets everything as it is"
     named = [body for body in fake.chats() if NAMING[:40] in json.dumps(body, ensure_ascii=False)]
     assert [body["messages"][-1]["content"] for body in named] == ["write to [EMAIL]"]
