@@ -15,6 +15,7 @@ from maia.agents.shelf import Shelf
 from maia.agents.template import template
 from maia.app.acting import rules_of, section_of, steps_of, tools_for
 from maia.app.agents import act_as, agent_shelf, changing, find_agent
+from maia.app.agents_command import list_agents as run_list
 from maia.app.build import Ground, build_conversation, endpoint_models, lay_ground, runner_of, work_bench
 from maia.app.memory import Remembered
 from maia.app.paying import Purses
@@ -189,6 +190,19 @@ def test_an_agent_is_told_who_it_is_beside_its_instructions() -> None:
     for part in (*parts, "without exception\n\n- never pays\n- asks"):
         assert part in text
     assert "# Your" not in section_of(AGENT).text.replace("# Your missions", "")
+
+
+def test_an_agent_that_is_switched_off_is_listed_and_starts_nothing(
+    base: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ground = ground_of(base)
+    fields = {"description": "Reads.", "instructions": "Go.", "enabled": False}
+    changing(ground.folders, lambda shelf: create(shelf, "critic", template("en", {}), fields, "home"))
+    with pytest.raises(UsageProblem) as caught:
+        find_agent(ground.folders, "critic")
+    assert caught.value.key == "agents.disabled"
+    run_list(ground, ())
+    assert capsys.readouterr().out.split() == ["critic", "critic", "(switched", "off)", "Reads."]
 
 
 def test_only_the_named_tools_are_there_in_their_usual_order() -> None:

@@ -40,7 +40,8 @@ def agents(options: Options, say: Catalogue) -> int:
     return run(lay_ground(options, os.environ, say), words[1:])
 
 
-def _list(ground: Ground, words: Sequence[str]) -> int:
+def list_agents(ground: Ground, words: Sequence[str]) -> int:
+    """All agents with who runs them, and what is wrong with those that cannot be read."""
     _expect(words, 0, 0)
     shelf = agent_shelf(ground.folders)
     found = shelf.read()
@@ -52,12 +53,14 @@ def _list(ground: Ground, words: Sequence[str]) -> int:
         return 0
     if not rows:
         print(ground.say("agents.list.none"), file=sys.stderr)
-    _print_table([[str(row["name"]), str(row["nickname"]), _by(row), str(row["description"])] for row in rows])
+    off = ground.say("agents.list.disabled")
+    _print_table([[str(row["name"]), str(row["nickname"]), _by(row, off), str(row["description"])] for row in rows])
     return 0
 
 
-def _by(row: Mapping[str, Any]) -> str:
-    return " ".join(part for part in (str(row["runner"]), str(row["model"])) if part)
+def _by(row: Mapping[str, Any], off: str) -> str:
+    """What runs it, or that nothing does."""
+    return " ".join(filter(None, (str(row["runner"]), str(row["model"])))) if row["enabled"] else off
 
 
 def _show(ground: Ground, words: Sequence[str]) -> int:
@@ -152,7 +155,7 @@ def _nicknames(ground: Ground, words: Sequence[str]) -> int:
 
 
 _ACTIONS: Mapping[str, Callable[[Ground, Sequence[str]], int]] = {
-    "list": _list,
+    "list": list_agents,
     "show": _show,
     "create": _create,
     "edit": _edit,
