@@ -167,7 +167,7 @@ def test_where_every_folder_is_refused_the_own_workspace_takes_their_place(data:
 
 def test_searches_leave_out_what_is_protected_deep_inside(data: Path, tmp_path: Path) -> None:
     deep = "a/b/c/d/e/f/g/h/i/Vault"
-    project = made(tmp_path / "project", note="needle here")
+    project = made(tmp_path / "project", harbour="needle here")
     made(project / deep / ".obsidian")
     made(project / deep, secret="needle there")
     (project / ".env").write_text("needle=1")
@@ -177,7 +177,7 @@ def test_searches_leave_out_what_is_protected_deep_inside(data: Path, tmp_path: 
     with serving(data, script=script) as server, Visitor(server.url) as visitor:
         visitor.become_owner(server.token)
         found = results(turn(visitor, create(visitor, project)["id"]))
-    assert ["note" in each["text"] for each in found] == [True, True, False]
+    assert ["harbour" in each["text"] for each in found] == [True, True, False]
     assert ["secret" in each["text"] or "there" in each["text"] for each in found] == [False] * 3
     assert found[2]["status"] == "refused"
 
