@@ -274,6 +274,69 @@ def test_who_is_still_connected_after_the_turn_gets_nothing() -> None:
     asyncio.run(story())
 
 
+async def test_who_puts_a_socket_in_the_place_of_another_learns_no_word_and_is_not_let_in() -> None:
+    bridge = Bridge([ToolSpec("mine", "", {})])
+    await bridge.listen()
+    argv, env = told(bridge)
+    real, greetings, answers = f"{argv[-1]}-moved", list[bytes](), list[bytes]()
+
+    async def between(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        greetings.append(await reader.readline())
+        inside, through = await asyncio.open_unix_connection(real)
+        through.write(greetings[-1])
+        answers.append(await inside.read(64))
+        through.close()
+        writer.write(b"0" * 64)
+        writer.close()
+
+    try:
+        os.rename(argv[-1], real)
+        async with await asyncio.start_unix_server(between, argv[-1]):
+            assert await asyncio.to_thread(knock, (argv, env)) == "", "who cannot prove that it knows the word"
+        assert answers == [b""], "no process that was started with the word"
+        assert env["MAIA_BRIDGE"].encode() not in greetings[0]
+        os.rename(real, argv[-1])
+        assert '"mine"' in await asyncio.to_thread(knock, (argv, env))
+    finally:
+        await bridge.close()
+
+
+async def test_a_program_that_floods_its_bridge_waits_for_its_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maia.runtimes.bridge._MOST_CALLS", 3)
+    going, most, three, go_on = 0, 0, asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def use(self, *_call: object) -> ToolResult:
+            nonlocal going, most
+            going += 1
+            most = max(most, going)
+            if going == 3:
+                three.set()
+            await go_on.wait()
+            going -= 1
+            return ToolResult("done")
+
+    bridge = Bridge([ToolSpec("mine", "", {})])
+    await bridge.listen()
+    try:
+        argv, env = told(bridge, cast(Desk, Slow()))
+        pipe = subprocess.PIPE
+        relay = await asyncio.create_subprocess_exec(*argv, env={**os.environ, **env}, stdin=pipe, stdout=pipe)
+        reader, writer = cast(asyncio.StreamReader, relay.stdout), cast(asyncio.StreamWriter, relay.stdin)
+        call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "mine"}}
+        for number in range(20):
+            writer.write(json.dumps({**call, "id": number}).encode() + b"\n")
+        await writer.drain()
+        await three.wait()
+        go_on.set()
+        answered = {json.loads(await reader.readline())["id"] for _ in range(20)}
+        assert (answered, most) == (set(range(20)), 3)
+        writer.close()
+        await relay.wait()
+    finally:
+        await bridge.close()
+
+
 def test_a_call_that_takes_long_says_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("maia.runtimes.bridge._TICK_SECONDS", 0.01)
 
@@ -287,14 +350,17 @@ def test_a_call_that_takes_long_says_that_it_goes_on(monkeypatch: pytest.MonkeyP
         await bridge.listen()
         try:
             argv, env = told(bridge, desk)
-            reader, writer = await asyncio.open_unix_connection(argv[-1])
+            pipe = subprocess.PIPE
+            relay = await asyncio.create_subprocess_exec(*argv, env={**os.environ, **env}, stdin=pipe, stdout=pipe)
+            reader, writer = cast(asyncio.StreamReader, relay.stdout), cast(asyncio.StreamWriter, relay.stdin)
             params = {"name": "mine", "_meta": {"progressToken": "p1"}}
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-            writer.write(f"{env['MAIA_BRIDGE']}\n{json.dumps(call)}\n".encode())
+            writer.write(f"{json.dumps(call)}\n".encode())
             lines = [json.loads(await reader.readline()) for _ in range(2)]
             while "result" not in lines[-1]:
                 lines.append(json.loads(await reader.readline()))
             writer.close()
+            await relay.wait()
             return lines
         finally:
             await bridge.close()

@@ -151,6 +151,13 @@ def call(**told: Any) -> Any:
             id="a tool in the envelope of another one",
         ),
         pytest.param(
+            {"name": "mcp__srv__wipe", "arguments": {"tool_name": "TodoWrite", "tool_input": {}}},
+            "mcp__srv__wipe",
+            (Need("mcp__srv__wipe", "name", ""),),
+            True,
+            id="an envelope that the tool does not open",
+        ),
+        pytest.param(
             {"kind": "execute", "title": "run_commands", "arguments": {"commands": ["ls", "rm -r x"]}},
             "Bash",
             (Need("Bash", "command", "ls"), Need("Bash", "command", "rm -r x")),

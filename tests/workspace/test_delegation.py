@@ -387,6 +387,22 @@ def test_one_message_starts_so_many_conversations_and_no_more(tmp_path: Path) ->
     play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
 
 
+def test_to_go_on_with_a_specialist_again_and_again_counts_as_well(tmp_path: Path) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig")], "So."], dig=["Dug."] * 5)
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        (child,) = await stage.children(row)
+        threads = [("create_sub_conversation", {"title": f"n{n}"}) for n in range(23)]
+        wire.parts["Go"] = [[*threads, *(ask("mole", f"on {n}", conversation=child.id) for n in range(3))], "So."]
+        await turn(stage.workspace, stage.user, row, "More")
+        assert [each.status for each in await stage.told(row)][-3:] == ["succeeded", "failed", "failed"]
+        assert len(wire.parts["dig"]) == 3
+
+    play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
+
+
 @pytest.mark.parametrize(
     ("listed", "offered"),
     [

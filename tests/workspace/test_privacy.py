@@ -244,3 +244,28 @@ def test_a_message_that_is_routed_counts_as_going_elsewhere_until_routing_is_off
             await until(workspace, row, 0, TurnEnded)
 
     asyncio.run(story())
+
+
+def test_a_policy_that_is_saved_while_the_old_one_is_read_is_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        models = PlayedModels(PlayedWire([]))
+        async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models) as (workspace, user):
+            database = workspace._database  # pyright: ignore[reportPrivateUsage] - what is read slowly is inside
+            look, slow, go_on = database.look, [True], asyncio.Event()
+
+            async def late(work: Any) -> Any:
+                found = await look(work)
+                if slow.pop() if slow else False:
+                    await go_on.wait()
+                return found
+
+            monkeypatch.setattr(database, "look", late)
+            reading = asyncio.create_task(workspace.privacy.policy())
+            await asyncio.sleep(0)
+            await workspace.privacy.save(user, {"enabled": False})
+            go_on.set()
+            assert [(await each)[0].enabled for each in (reading, workspace.privacy.policy())] == [False, False]
+
+    asyncio.run(run())

@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 import socket
+import struct
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from maia.core.runtime import Desk, ToolServer
 from maia.core.secret import Secret
 from maia.core.types import JsonObject, JsonValue, ToolResult, ToolSpec
 from maia.runtimes.lending import SERVER, Lending
+from maia.runtimes.relay import proof
 from maia.runtimes.rpc import read_object
 from maia.runtimes.values import table
 
@@ -31,6 +33,12 @@ _PREFIX: Final = "maia-bridge-"
 _RELAY: Final = Path(__file__).with_name("relay.py")
 _LONGEST_LINE: Final = 8 << 20
 _WORD_SECONDS: Final = 5.0
+_GREETING: Final = 2 * 64 + 2
+"""Bytes in which a relay greets: two hexadecimal proofs, a space and the end of the line."""
+_MOST_LINES: Final = 16
+"""Relays at once: a program starts one, its sub-agents perhaps one each."""
+_MOST_CALLS: Final = 64
+"""Calls of one line that run at once; further ones are not read, and wait in the program."""
 _TICK_SECONDS: Final = 10.0
 """A client that waits only so long for an answer waits on when it hears that there is progress."""
 _STALE_SECONDS: Final = 3_600.0
@@ -41,8 +49,9 @@ _LONGEST_PATH: Final = 100
 class Bridge:
     """One place, for one program. Between turns nobody new comes in, and who is in gets nothing.
 
-    The socket lies where other programs may see it, too; the word is what counts. It goes by the environment and the
-    program's own pipes, which no other wall can look into, and is another one in each turn.
+    The socket lies where other programs may see it, and even put another one in its place. So the word is what counts:
+    it goes by the environment and the program's own pipes, which no other wall can look into, is another one in each
+    turn, and is never said on a line. Who comes must have been started with it, and both sides prove that they know it.
     """
 
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
@@ -94,24 +103,30 @@ class Bridge:
             self._lines.add(task)
             task.add_done_callback(self._lines.discard)
         try:
-            if await self._knows_the_word(reader):
+            if len(self._lines) <= _MOST_LINES and await self._knows_the_word(reader, writer):
                 await self._serve(reader, writer)
         except (OSError, ValueError, asyncio.CancelledError):
             pass  # it went away, sent a line without end, or the bridge is closed
         finally:
             writer.close()
 
-    async def _knows_the_word(self, reader: asyncio.StreamReader) -> bool:
+    async def _knows_the_word(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         try:
-            line = await asyncio.wait_for(reader.readline(), _WORD_SECONDS)
-        except TimeoutError:
+            line = await asyncio.wait_for(reader.readexactly(_GREETING), _WORD_SECONDS)
+        except (TimeoutError, asyncio.IncompleteReadError):
             return False
-        return bool(self._word) and hmac.compare_digest(line.strip(), self._word.encode())
+        word, (about, _, proven) = self._word, line.decode("ascii", "replace").strip().partition(" ")
+        if not (word and was_started_with(word, writer) and hmac.compare_digest(proven, proof(word, about))):
+            return False
+        writer.write(proof(word, f"{about} {proven}").encode())
+        return True
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lending, open_calls = Lending(self.tools, self._use), dict[str, asyncio.Task[None]]()
         try:
             while line := await reader.readline():
+                if len(open_calls) >= _MOST_CALLS:
+                    await asyncio.wait(open_calls.values(), return_when=asyncio.FIRST_COMPLETED)
                 message = read_object(line.decode("utf-8", "replace"))
                 if message is None:
                     continue
@@ -122,6 +137,8 @@ class Bridge:
                     continue
                 self.is_known |= self._desk is not None and message.get("method") == "tools/list"
                 number = json.dumps(message.get("id"))
+                if number in open_calls:
+                    continue  # JSON-RPC: an id is used once, and nobody could say which of the two is cancelled
                 task = asyncio.create_task(_reply(lending, message, writer))
                 open_calls[number] = task
                 self._calls.add(task)
@@ -169,6 +186,19 @@ async def _ended(tasks: set[asyncio.Task[None]]) -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+def was_started_with(word: str, writer: asyncio.StreamWriter) -> bool:
+    """Whether the process at the other end has the word in the environment with which it was started.
+
+    The kernel says which one that is. Where it does not (macOS), the proof alone counts.
+    """
+    kind: int | None = getattr(socket, "SO_PEERCRED", None)
+    if kind is None:
+        return True
+    found = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, kind, struct.calcsize("3i"))
+    pid, _, _ = struct.unpack("3i", found)
+    return f"{WORD}={word}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
 
 
 def _sweep(mine: Path) -> None:

@@ -82,6 +82,7 @@ _LISTINGS: Final = ("list_directory", "ls", "list")
 """Show what lies in one folder and search nothing."""
 
 _ENVELOPE: Final = frozenset({"tool_name", "tool_input", "variant"})
+_OPENS_ENVELOPES: Final = ("use_tool", "usetool")
 
 _NO_NEED: Final = ("TodoWrite", "Think", "Plan")
 _CUT: Final = "…"
@@ -163,7 +164,12 @@ def _judged(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
 
 
 def _unwrapped(told: Told) -> Told:
-    """The tool in the envelope in which Grok calls those that it was given (R-2.194): what really is received."""
+    """The tool in the envelope in which Grok calls those that it was given (R-2.194): what really is received.
+
+    Only its own tool opens envelopes: any other would be judged by arguments that it need not look at.
+    """
+    if (told.name or told.title).casefold() not in _OPENS_ENVELOPES:
+        return told
     name, given = told.arguments.get("tool_name"), told.arguments.get("tool_input")
     if not isinstance(name, str) or not isinstance(given, dict) or set(told.arguments) - _ENVELOPE:
         return told

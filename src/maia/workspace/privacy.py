@@ -78,8 +78,9 @@ class Privacy:
         """
         if not self._was_looked_for:  # once: nobody but `save` changes it, as one server alone holds a database
             kept = await self._database.look(lambda c: settings.setting(c, _SETTING))
-            self._saved = _kept(cast(JsonObject, kept)) if isinstance(kept, dict) else None
-            self._was_looked_for = True
+            if not self._was_looked_for:  # saved by somebody meanwhile, another one is in force than was read
+                self._saved = _kept(cast(JsonObject, kept)) if isinstance(kept, dict) else None
+                self._was_looked_for = True
         if self._saved is not None:
             return self._saved, "ui"
         try:

@@ -154,6 +154,7 @@ class TurnDelegation:
         found = await self._g.database.write(find)
         if found is None:
             raise NotThere("delegate.no_conversation", id=visible(conversation_id)[:60], name=agent.nickname)
+        self._how.allowance.take()
         return found
 
     async def _make(self, kind: DelegationKind, call_id: str, title: str, agent: Colleague | None) -> ConversationRow:

@@ -16,12 +16,12 @@ RunKind: TypeAlias = Literal["chat", "specialist", "background"]
 STEPS: Final[Mapping[RunKind, int]] = {"specialist": 10, "background": 20}
 """Round trips to the model where the agent has no number of its own; a chat has that of the settings (N-05.07)."""
 MOST: Final = 24
-"""Conversations that one message of a person may start, those of specialists included."""
+"""Conversations that one message of a person may start or go on with, those of specialists included."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more conversations a person's message may start, shared by all that come of it."""
+    """How many more conversations a person's message may start or go on with, shared by all that come of it."""
 
     left: int = MOST
 
