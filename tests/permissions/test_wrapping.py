@@ -62,7 +62,7 @@ AROUND: tuple[Wrap, ...] = (
     lambda c: f"bash <<< {shlex.quote(c)}",
     lambda c: f"bash <<'EOF'\n{c}\nEOF",
     lambda c: f"cat <<EOF\n$({c})\nEOF",
-    lambda c: f"cat <<'EOF' && {c}\ntext\nEOF",
+    lambda c: c if "\n" in c else f"cat <<'EOF' && {c}\ntext\nEOF",  # its second line would be text that nobody runs
     lambda c: f"echo {shlex.quote(c)} | sh",
     lambda c: f"x={shlex.quote(c)}; eval $x",
     lambda c: f"x={shlex.quote(c)}; $x",
