@@ -123,6 +123,7 @@ def test_a_conversation_that_is_gone_says_so_at_once_and_shows_the_ways_out(
     assert told == []
 
 
+@pytest.mark.usefixtures("signed_in")
 def test_a_page_whose_reader_was_signed_out_elsewhere_leads_to_the_sign_in(browser: Browser, server: Serving) -> None:
     with Visitor(server.url) as somebody:
         somebody.sign_in()
