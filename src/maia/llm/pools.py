@@ -2,15 +2,16 @@
 
 Each conversation has a wire of its own. If each wire had its own connections, the first word of every conversation
 would wait for a name to be found, a connection and a handshake, with a server that is talked to all the time. Nothing
-of a call stays with a connection: keys travel with each request.
+of a call stays with a connection: keys travel with each request, and what a server sent beyond an answer goes with its
+connection, or another conversation would read it as its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
 if TYPE_CHECKING:
@@ -49,6 +50,21 @@ async def give_back(user: object) -> None:
             if not each.users:
                 del shared[proxy]
                 await each.pool.aclose()
+
+
+async def without_surplus(response: httpcore2.Response) -> None:
+    """Close the connection of an answer behind which more came, so that it is no other call's answer.
+
+    `httpcore2` keeps such bytes for the next request. It tells nobody of them: where its insides are others than those
+    of 2.16, each connection is closed.
+    """
+    inside: Any = response.stream
+    for name in ("_stream", "_connection", "_h11_state"):
+        inside = getattr(inside, name, None)
+    left, _ = inside.trailing_data if inside is not None else (b"?", False)
+    if left:
+        extensions: Mapping[str, Any] = response.extensions
+        await extensions["network_stream"].aclose()
 
 
 def _opened(proxy: httpcore2.Proxy | None) -> httpcore2.AsyncConnectionPool:

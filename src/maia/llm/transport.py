@@ -24,7 +24,7 @@ from maia.llm.addresses import is_loopback
 from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path
 from maia.llm.errors import failure_from_response, without
-from maia.llm.pools import give_back, lend
+from maia.llm.pools import give_back, lend, without_surplus
 from maia.llm.target import WireTarget
 
 if TYPE_CHECKING:
@@ -119,8 +119,11 @@ class Channel:
                     self._log.answer(response.status, headers)
                 moved = _moved(url, response.status, headers.get("location", ""))
                 if moved is None:
-                    async with aclosing(self._chunks(response, headers)) as chunks:
-                        yield Reply(response.status, headers, chunks)
+                    try:
+                        async with aclosing(self._chunks(response, headers)) as chunks:
+                            yield Reply(response.status, headers, chunks)
+                    finally:
+                        await without_surplus(response)
                     return
                 url = moved
         raise CallFailed(Failure("not_llm", self.host, 308, provider_text=f"redirected again and again → {url}"))

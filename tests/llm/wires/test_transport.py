@@ -126,6 +126,29 @@ def test_calls_share_one_connection() -> None:
     run(test)
 
 
+SURPLUS = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nanother"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nown", id="with a length"),
+        pytest.param(STREAM_HEAD + b"3\r\nown\r\n0\r\n\r\n", id="streamed"),
+    ],
+)
+def test_what_a_server_sends_beyond_an_answer_is_no_other_conversations_answer(answer: bytes) -> None:
+    async def test() -> None:
+        async with serving(lambda asked: asked.send(answer + SURPLUS)) as server:
+            channels = [Channel(target(server.url)) for _ in range(3)]
+            for channel in channels:
+                async with channel.exchange("POST", server.url, b"{}") as reply:
+                    assert await reply.read(100) == b"own"
+            for channel in channels:
+                await channel.aclose()
+
+    run(test)
+
+
 def test_one_channel_works_in_several_event_loops() -> None:
     channel = Channel(target("http://127.0.0.1:1"))
 
