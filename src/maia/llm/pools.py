@@ -9,7 +9,7 @@ connection, or another conversation would read it as its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, WeakSet
@@ -58,13 +58,13 @@ async def without_surplus(response: httpcore2.Response) -> None:
     `httpcore2` keeps such bytes for the next request. It tells nobody of them: where its insides are others than those
     of 2.16, each connection is closed.
     """
-    inside: Any = response.stream
+    answer: Any = response
+    inside = answer.stream
     for name in ("_stream", "_connection", "_h11_state"):
         inside = getattr(inside, name, None)
     left, _ = inside.trailing_data if inside is not None else (b"?", False)
     if left:
-        extensions: Mapping[str, Any] = response.extensions
-        await extensions["network_stream"].aclose()
+        await answer.extensions["network_stream"].aclose()
 
 
 def _opened(proxy: httpcore2.Proxy | None) -> httpcore2.AsyncConnectionPool:
