@@ -41,6 +41,7 @@ ABOUT: Final[Mapping[str, str]] = {
     "Glob": "tools.about.glob",
     "Grep": "tools.about.grep",
     "TodoWrite": "tools.about.todo",
+    "AskUser": "tools.about.ask",
     "CurrentModel": "tools.about.model",
     "WebFetch": "tools.about.fetch",
     "MemorySearch": "tools.about.search",

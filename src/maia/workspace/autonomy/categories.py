@@ -48,6 +48,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "Grep": _LOOKS,
     "CurrentModel": _LOOKS,
     "TodoWrite": _PLANS,
+    "AskUser": _PLANS,
     "MemorySearch": _REMEMBERS,
     "MemoryExpand": _REMEMBERS,
     "MemoryStore": _REMEMBERS,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from maia.core.tool import AnyTool
 from maia.core.types import JsonObject
+from maia.tools.ask_user import AskUserTool
 from maia.tools.delegation import delegation_specs
 from maia.tools.toolbox import built_in_tools
 from maia.workspace.autonomy.categories import Kind, kind_of
@@ -30,7 +31,7 @@ class Tools:
 
     def all(self) -> Sequence[ToolRow]:
         """Each once, in the order in which a model sees them. Blocks the first time: prompts are read."""
-        own = (tool.spec for tool in (*built_in_tools(), *self._beside()))
+        own = (tool.spec for tool in (*built_in_tools(), AskUserTool(), *self._beside()))
         specs = {spec.name: spec for spec in (*own, *delegation_specs())}
         return [ToolRow(spec.name, spec.description, spec.parameters, kind_of(spec.name)) for spec in specs.values()]
 
