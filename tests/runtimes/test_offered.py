@@ -11,7 +11,7 @@ import pytest
 from maia.app.supply import models_of_program
 from maia.core.runtime import ProgramGone, ProgramStart
 from maia.database.providers import ModelRow
-from maia.runtimes.offered import OfferedModel, offered_models, told_at_greeting, told_with_session
+from maia.runtimes.offered import MOST, OfferedModel, fitting, offered_models, told_at_greeting, told_with_session
 from maia.runtimes.programs import BY_NAME
 from maia.sandbox.piped import PipedPrograms
 from maia.sandbox.wall import WallFound
@@ -63,6 +63,14 @@ def test_claude_code_tells_its_models_when_it_is_greeted() -> None:
 )
 def test_an_agent_tells_its_models_with_a_new_session(made: Any, expected: list[OfferedModel]) -> None:
     assert list(told_with_session(made)) == expected
+
+
+def test_of_a_program_that_lies_only_what_can_be_kept_and_shown_is_listed() -> None:
+    good = OfferedModel("good", "Good", None, 200_000)
+    odd = [OfferedModel(name, "x") for name in ("", "a\x00b", "a\u202eb", "a\nb", "x" * 201)]
+    odd += [OfferedModel("a", "b\x1b[2J"), OfferedModel("a", "b", "\x00")]
+    assert fitting([*odd, good, OfferedModel("vast", "Vast", None, 2**53)]) == (good, OfferedModel("vast", "Vast"))
+    assert len(fitting(OfferedModel(str(n), "x") for n in range(MOST + 1))) == MOST
 
 
 def test_only_an_entry_that_is_offered_as_the_long_variant_lists_a_million() -> None:

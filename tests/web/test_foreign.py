@@ -161,7 +161,9 @@ def test_who_may_only_read_changes_nothing_on_any_route(people: tuple[Serving, V
     assert owner.ask("GET", "/api/v1/projects").status_code == 200
 
 
-LEADING = re.compile(rf"{API}/(users|audit|model/|routing/|project-types|stages|order|privacy|projects)")
+LEADING = re.compile(
+    rf"{API}/(users|audit|model/|routing/|project-types|stages|order|privacy|projects|agents|autonomy|opencode)"
+)
 
 
 def test_what_all_people_share_is_changed_by_those_who_lead_alone(

@@ -307,6 +307,22 @@ async def test_a_refusal_leaves_the_run_stopped(tmp_path: Path) -> None:
         assert poke.ran == []
 
 
+async def test_a_run_goes_on_once_nothing_of_it_waits_any_more(tmp_path: Path) -> None:
+    other = {"what": "that"}
+    poke, models = Writing(), PlayedModels(SupervisedWire(POKE, other))
+    bench = with_poke(models, poke)
+    async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+        row = await workspace.create(user, "", "en")
+        await background(workspace, user, row)
+        waiting = {each.arguments["what"]: each.id for each in await workspace.approvals.listed(user, decided=False)}
+        await workspace.approvals.decide(user, waiting["it"], "approved")
+        await workspace._turns.paused.settled()  # pyright: ignore[reportPrivateUsage] - what was begun is over
+        assert (await workspace.conversation(user, row.id)).last_turn == 1, "the other one waits still"
+        await workspace.approvals.decide(user, waiting["that"], "refused")
+        await ended(workspace, user, row, 2)
+        assert poke.ran == [POKE]
+
+
 @pytest.mark.parametrize(
     ("level", "verdict", "attended", "outcome", "ran", "status", "reason"),
     [
@@ -476,6 +492,34 @@ async def test_a_run_that_goes_on_makes_no_call_twice(tmp_path: Path) -> None:
         assert poke.ran == [done, waits]
         finished = await events_of(workspace, row, ToolCallFinished)
         assert [(each.call_id, each.status) for each in finished[-2:]] == [("c2-0", "skipped"), ("c2-1", "succeeded")]
+
+
+def text_parts(request: ModelRequest) -> list[TextPart]:
+    (message,) = request.messages
+    return [part for part in message.parts if isinstance(part, TextPart)] if isinstance(message, UserMessage) else []
+
+
+async def test_a_run_that_waits_twice_knows_what_it_did_before_the_first_time(tmp_path: Path) -> None:
+    first, second, third = ({"what": each} for each in ("done", "waits", "waits, too"))
+
+    class Half(Writing):
+        def needs(self, args: JsonObject, launch: Path) -> tuple[Need, ...]:
+            return (Need("Write", "none" if args == first else "name", "it"),)
+
+    poke, wire = Half(), SupervisedWire(first, second)
+    models = PlayedModels(wire)
+    bench = with_poke(models, poke)
+    async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+        row = await workspace.create(user, "", "en")
+        await background(workspace, user, row, "Tidy the cellar")
+        for number, calls in ((2, (first, second, third)), (3, (first, third))):
+            wire.calls = calls
+            (waiting,) = await workspace.approvals.listed(user, decided=False)
+            await workspace.approvals.decide(user, waiting.id, "approved")
+            await ended(workspace, user, row, number)
+        assert poke.ran == [first, second, third]
+        asked = [part.text for each in wire.checked for part in text_parts(each)]
+        assert {json.loads(each)["task"] for each in asked} == {"Tidy the cellar"}
 
 
 async def test_three_denials_lock_the_tools_of_the_conversation_also_over_a_restart(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from maia.core.runtime import ProgramGone, ProgramProcess, ProgramStart, StartProgram
@@ -26,6 +27,12 @@ SECONDS: Final = 90.0
 LONG_WINDOW: Final = 1_000_000
 _LONG: Final = re.compile(r"\(1M context\)|\[1m\]", re.IGNORECASE)
 _ASKING: Final = "maia-models"
+
+
+MOST: Final = 500
+"""Models of one program; what it says beyond is left out."""
+LONGEST_NAME: Final = 200
+LARGEST_WINDOW: Final = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,8 @@ async def offered_models(
     try:
         async with asyncio.timeout(seconds):
             if program.speaks == "claude-code":
-                return tuple(told_at_greeting(await _greeted(process)))
-            return tuple(told_with_session(await _session(process, start)))
+                return fitting(told_at_greeting(await _greeted(process)))
+            return fitting(told_with_session(await _session(process, start)))
     except TimeoutError:
         return ()
     finally:
@@ -96,6 +103,17 @@ async def _read(process: ProgramProcess) -> JsonObject:
 
 
 # What was told -------------------------------------------------------------------------------------------------------
+
+
+def fitting(told: Iterable[OfferedModel]) -> tuple[OfferedModel, ...]:
+    """Those that can be kept and shown, whatever else the program says: plain names, a window that a model may have."""
+    plain = (each for each in told if all(map(_is_plain, (each.id, each.name, each.real_id or "-"))))
+    sane = (each if (each.window or 0) <= LARGEST_WINDOW else replace(each, window=None) for each in plain)
+    return tuple(islice(sane, MOST))
+
+
+def _is_plain(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAME and name.isprintable()
 
 
 def told_at_greeting(response: JsonObject) -> Iterator[OfferedModel]:
