@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from maia.agents.header import CannotEdit, Value, plain, read_header, with_field
+from maia.agents.header import TOO_LONG, CannotEdit, Invalid, Value, plain, read_header, with_field
 
 TEXT = """---
 # about this file
@@ -100,6 +100,12 @@ def test_a_name_in_another_spelling_is_the_same_field() -> None:
 def test_what_cannot_be_changed_alone_is_refused() -> None:
     with pytest.raises(CannotEdit):
         with_field("---\na: 1\n---\n", "a", "\ufffe")
+
+
+def test_a_value_that_makes_the_header_too_long_is_told_as_that() -> None:
+    with pytest.raises(Invalid) as told:
+        with_field("---\na: 1\n---\n", "a", "x" * 40_000)
+    assert told.value.key == TOO_LONG
 
 
 values = st.one_of(

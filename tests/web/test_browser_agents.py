@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
 from tests.web.serving import Serving, Visitor, serving
@@ -128,4 +128,40 @@ def test_a_definition_is_changed_field_by_field_and_a_file_that_changed_is_told(
     expect(page.locator("#colleagues")).not_to_contain_text(f"Ada {lang}")
     page.get_by_role("link", name=say("agentpage.tab.workspace")).click()
     expect(page.locator(".agent")).to_contain_text(say("agentpage.home_never"))
+    assert [each for each in told if "409" not in each] == []
+
+
+def test_what_is_typed_while_the_form_is_saved_stays_unsaved_and_enter_twice_makes_one_agent(
+    context: BrowserContext, office: tuple[Serving, Path]
+) -> None:
+    say = Catalogue("fr", strict=True)
+    page, told = opened(context, office[0])
+    page.goto(f"{office[0].url}/agents")
+    page.locator(".topbar [data-agent-new]").click()
+    page.locator("#agent-new [name=nickname]").fill("Zoé")
+    page.evaluate("for (const _ of [1, 2]) document.getElementById('agent-new').querySelector('form').requestSubmit()")
+    page.wait_for_url("**/agents/zoe")
+    page.locator("[name=maxTurns]").fill("12")
+    note = page.locator("[data-said]")
+    expect(note).to_have_text(say("agentpage.unsaved"))
+    goal = page.get_by_label(say("agentpage.field.goal"))
+    goal.fill("first")
+
+    def slow(route: Route) -> None:
+        goal.fill("first and second")
+        route.continue_()
+
+    page.route("**/api/v1/agents/zoe", slow)
+    page.get_by_role("button", name=say("agentpage.save")).click()
+    expect(page.get_by_role("button", name=say("agentpage.save"))).to_be_enabled()
+    expect(note).to_have_text(say("agentpage.unsaved"))
+    page.unroute("**/api/v1/agents/zoe")
+    file = office[1] / "zoe" / "AGENT.md"
+    assert "goal: first\n" in file.read_text("utf-8")
+    page.get_by_role("button", name=say("agentpage.save")).click()
+    expect(note).to_have_text(say("agentpage.saved"))
+    assert "goal: first and second\n" in file.read_text("utf-8")
+    file.write_text(file.read_text("utf-8").replace("goal: first and second", "goal: by hand"), "utf-8")
+    page.get_by_role("button", name=say("agentpage.disable")).click()
+    expect(page.get_by_role("button", name=say("agentpage.take_theirs"))).to_be_visible()
     assert [each for each in told if "409" not in each] == []

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_HEADER: Final = 32_000
 """Characters; beyond it something else stands there."""
+TOO_LONG: Final = "agents.bad.header_big"
 _DEEPEST: Final = 8
 
 
@@ -98,7 +99,7 @@ def read_header(text: str) -> Header:
     """The header of a file's text. Raises `Invalid`."""
     start, end, body = _bounds(text)
     if end - start > MAX_HEADER:
-        raise Invalid("agents.bad.header_big", 2)
+        raise Invalid(TOO_LONG, 2)
     root = _composed(text[start:end])
     if root is None:
         return Header(Fields((), start, start, 2, is_block=True), (start, end), body)
@@ -213,8 +214,8 @@ class CannotEdit(Exception):
 def with_field(text: str, name: str, value: Value | None) -> str:
     """The file's text with one field set, or taken out where `value` is None; everything else keeps its bytes.
 
-    Entries of a list that stay keep their own lines and comments. Raises `Invalid` for a header that cannot be read,
-    `CannotEdit` where the result would not read as wanted.
+    Entries of a list that stay keep their own lines and comments. Raises `Invalid` for a header that cannot be read
+    or would be too long, `CannotEdit` where the result would not read as wanted.
     """
     header = read_header(text)
     field = header.fields.get(name)
@@ -224,6 +225,8 @@ def with_field(text: str, name: str, value: Value | None) -> str:
     try:
         after = read_header(edited)
     except Invalid as problem:
+        if problem.key == TOO_LONG:
+            raise
         raise CannotEdit from problem
     found = after.fields.get(name)
     now = None if found is None else plain(found.value)

@@ -7,8 +7,10 @@ const refused = (answer) => tell(said(answer), { tone: "danger" });
 // A new agent -----------------------------------------------------------------------------------------------------------
 
 const fresh = document.getElementById("agent-new");
+let isMaking = false; // Enter twice makes one agent
 fresh?.addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (isMaking) return;
   const form = event.target;
   const given = Object.fromEntries(new FormData(form));
   const problem = form.querySelector(".problem");
@@ -18,10 +20,13 @@ fresh?.addEventListener("submit", async (event) => {
     form.elements.nickname.focus();
     return;
   }
+  isMaking = true;
   const answer = await ask("POST", "/api/v1/agents", given);
-  if (answer.ok) location.assign(`/agents/${answer.data.id}`);
-  else say(said(answer));
+  if (answer.ok) return location.assign(`/agents/${answer.data.id}`);
+  isMaking = false;
+  say(said(answer));
 });
+addEventListener("pageshow", () => (isMaking = false)); // the back button may bring the page as it was left
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button");
@@ -69,7 +74,8 @@ async function redraw(...ids) {
 }
 
 async function switched(button, enabled) {
-  const answer = await ask("PATCH", button.dataset.url, { enabled });
+  const answer = await ask("PATCH", button.dataset.url, form ? { enabled, revision: form.dataset.revision } : { enabled });
+  if (form) stale(answer);
   if (!answer.ok) return refused(answer);
   if (form) form.dataset.revision = answer.data.revision;
   await redraw("agent-head", "colleagues");
@@ -81,7 +87,8 @@ async function switched(button, enabled) {
 const form = page?.querySelector("[data-agent]");
 const LINES = ["capabilities", "constraints"];
 let isKept = false;
-let stored;
+let stored; // what the file says
+let shown; // what nobody has touched; the turns stand there before they are stored
 
 /** What the form says, by the names of the interface; the model is a pair, or none. */
 function values() {
@@ -114,9 +121,7 @@ function note(words, tone = "") {
 }
 
 function touched() {
-  const unset = stored.maxTurns === null ? 1 : 0; // the field shows what saving would store
-  const count = Object.keys(changes()).length;
-  isKept = count <= unset;
+  isKept = JSON.stringify(values()) === JSON.stringify(shown);
   note(isKept ? "" : form.dataset.unsaved);
 }
 
@@ -141,6 +146,13 @@ function toolsFound(words) {
   form.querySelector("[data-tools-none]").hidden = count > 0;
 }
 
+/** Offer both ways on where the file is another one by now. */
+function stale(answer) {
+  const isStale = answer.status === 409 && answer.data.code === "agent_changed";
+  form.querySelector(".agent-stale").hidden = !isStale;
+  if (isStale) form.dataset.theirs = answer.data.agent.revision;
+}
+
 async function save() {
   const missing = form.querySelector(":invalid:not(fieldset)");
   if (missing) {
@@ -149,23 +161,23 @@ async function save() {
     return;
   }
   const body = { ...changes(), revision: form.dataset.revision };
+  const sent = values();
   const button = form.querySelector(".agent-bar .btn-primary");
   button.disabled = true;
   const answer = await ask("PATCH", form.dataset.agent, body);
   button.disabled = false;
-  const isStale = answer.status === 409 && answer.data.code === "agent_changed";
-  form.querySelector(".agent-stale").hidden = !isStale;
-  if (isStale) form.dataset.theirs = answer.data.agent.revision;
+  stale(answer);
   if (!answer.ok) return note(said(answer), "danger");
   form.dataset.revision = answer.data.revision;
-  stored = values();
-  isKept = true;
-  note(form.dataset.saved, "success");
+  stored = shown = sent; // what was typed meanwhile is not in it
+  touched();
+  if (isKept) note(form.dataset.saved, "success");
   redraw("agent-head", "colleagues");
 }
 
 if (form?.querySelector(".agent-bar")) {
   stored = values();
+  shown = { ...stored };
   if ("unset" in form.elements.maxTurns.dataset) stored.maxTurns = null;
   isKept = true;
   form.addEventListener("submit", (event) => {
