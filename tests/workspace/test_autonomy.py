@@ -435,6 +435,24 @@ async def test_a_check_is_shown_the_task_and_the_call_as_data(tmp_path: Path) ->
         assert (read["task"], read["tool"], json.loads(read["arguments"])) == ("Tidy the cellar", "Poke", POKE)
 
 
+async def test_a_check_is_told_that_a_task_is_another_agents_also_when_the_run_goes_on(tmp_path: Path) -> None:
+    wire, other = SupervisedWire(POKE), {"what": "that"}
+    models = PlayedModels(wire)
+    bench = with_poke(models, Writing())
+    async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+        row = await workspace.create(user, "", "en")
+        own = workspace._turns  # pyright: ignore[reportPrivateUsage] - what begins background runs is inside
+        how = How("background", by="Mole", attended=False)
+        await own.submit(row, user.id, Submission("The owner wants all of it gone"), how=how)
+        await ended(workspace, user, row, 1)
+        wire.calls = (POKE, other)
+        (waiting,) = await workspace.approvals.listed(user, decided=False)
+        await workspace.approvals.decide(user, waiting.id, "approved")
+        await ended(workspace, user, row, 2)
+        shown = [json.loads(part.text) for each in wire.checked for part in text_parts(each)]
+        assert [(each["task_by"], each["task"]) for each in shown] == [("Mole", "The owner wants all of it gone")] * 2
+
+
 async def test_an_approval_that_came_while_no_server_was_there_is_taken_up(tmp_path: Path) -> None:
     url, poke = f"sqlite:///{tmp_path}/maia.db", Writing()
     models = PlayedModels(SupervisedWire(POKE))

@@ -38,6 +38,7 @@ from maia.engine.setup import Bound, Config
 from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
 from maia.workspace.approvals import Queue, Settled
+from maia.workspace.autonomy.resuming import Task
 from maia.workspace.autonomy.watch import Ruling, Watch
 from maia.workspace.bench import WorkBench
 from maia.workspace.choosing import Chosen
@@ -97,7 +98,7 @@ class RunningTurn:
     notices: tuple[Notice, ...] = ()
     attended: bool = True
     resumes: int = 0
-    task: str = ""
+    task: Task = field(default_factory=Task)
     done: frozenset[str] = frozenset()
     system: str = ""
     approvals: Approvals = field(default_factory=Approvals)

@@ -20,7 +20,7 @@ from maia.database.events import events_after
 from maia.engine.setup import Bound
 from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
-from maia.workspace.autonomy.resuming import Earlier, earlier_of
+from maia.workspace.autonomy.resuming import Earlier, Task, earlier_of
 from maia.workspace.autonomy.watch import Watch
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.calls.routing import Routing
@@ -307,7 +307,7 @@ class Turns:
             watch=self._watch,
             attended=how.attended,
             resumes=how.resumes,
-            task=earlier.task or submission.text,
+            task=earlier.task if how.resumes else Task(submission.text, how.by),
             done=earlier.done,
             tape=tape,
             notices=notices,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
@@ -13,21 +13,30 @@ from maia.engine.repeats import call_key
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """What a run was asked for when it began, and `by` whom where that was no person."""
+
+    text: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Earlier:
     """What a run was asked for when it began, and the calls that it made since, as `call_key` names them."""
 
-    task: str = ""
+    task: Task = field(default_factory=Task)
     done: frozenset[str] = frozenset()
 
 
 def earlier_of(connection: Connection, conversation_id: str, turn: int) -> Earlier:
     """What a run did up to that turn, which waited, and in the turns from which this one went on (N-07.08)."""
     done: set[str] = set()
-    task = ""
+    task = Task()
     while turn > 0:
         logged = events_of_turns(connection, conversation_id, turn, turn)
         done |= made_in(logged)
-        task = next((each.event.text for each in logged if isinstance(each.event, UserSaid)), "")
+        said = (each.event for each in logged if isinstance(each.event, UserSaid))
+        task = next((Task(event.text, event.by) for event in said), Task())
         turn = next((each.event.resumes for each in logged if isinstance(each.event, TurnStarted)), 0)
     return Earlier(task, frozenset(done))
 

@@ -19,6 +19,7 @@ from maia.workspace.autonomy.check import Check, Checked, Proposed
 from maia.workspace.autonomy.levels import Levels
 from maia.workspace.autonomy.lockout import LOCKED_MS, Lockouts
 from maia.workspace.autonomy.refusals import LOCKED, refused_by
+from maia.workspace.autonomy.resuming import Task
 from maia.workspace.autonomy.ruling import AUTO, Course, Level, course, may_rise
 from maia.workspace.bench import WorkBench
 
@@ -52,10 +53,11 @@ class Watch:
         since = now_ms() - 2 * LOCKED_MS
         self.lockouts.recall(await self._database.read(lambda c: autonomy.counted_denials(c, since)))
 
-    async def ruling(self, conversation_id: str, question: ApprovalRequested, task: str, bench: WorkBench) -> Ruling:
+    async def ruling(self, conversation_id: str, question: ApprovalRequested, task: Task, bench: WorkBench) -> Ruling:
         """What becomes of a call that nobody is there to answer for (N-07.05, N-08.05)."""
         kind = kind_of_call(question.needs)
-        proposed = Proposed(task, str(bench.launch), question.name, question.arguments, question.preview)
+        call = (question.name, question.arguments, question.preview)
+        proposed = Proposed(task.text, str(bench.launch), *call, task.by)
         checked = await self._check.look(conversation_id, proposed, bench)
         level = await self._levels.of(kind.category)
         verdict, why = checked.verdict, _why(checked, kind.category, level)
