@@ -42,7 +42,7 @@ from maia.workspace.problems import NotYours, Unusable
 from maia.workspace.records import Child, ConversationRow, User
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedSupply, PlayedWire, bench_of, workspace_on
-from tests.workspace.test_approvals import POKE, Poke, events_of, turn
+from tests.workspace.test_approvals import POKE, Poke, events_of, person, turn
 
 SAY = Catalogue("en", strict=True)
 Played = str | list[tuple[str, dict[str, Any]]]
@@ -255,6 +255,31 @@ def test_what_cannot_be_delegated_is_told_and_makes_nothing(
         assert call.status == "failed"
         assert words in call.text
         assert list(await stage.children(row)) == []
+
+    play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
+
+
+def test_only_a_conversation_that_this_one_gave_that_specialist_is_gone_on_with(tmp_path: Path) -> None:
+    made = [ask("mole", "dig"), ("assign_task", {"agent": "iris", "task": "look", "title": "Look"})]
+    wire = Theatre(Go=[made, "So."], dig=["Dug."], look=["Seen."], hi=[[ask("mole", "deep")], "Hi."], deep=["Deep."])
+
+    async def tell(stage: Stage) -> None:
+        row, other = await stage.new(), await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        await turn(stage.workspace, stage.user, other, "hi")
+        children = {each.kind: each.id for each in await stage.children(row)}
+        await stage.ended(children["card"])
+        (elsewhere,) = await stage.children(other)
+        stranger = await person(stage.workspace, "user")
+        foreign = await stage.workspace.create(stranger, "", "en")
+        wrong = [("mole", other.id), ("mole", elsewhere.id), ("mole", children["card"]), ("mole", row.id)]
+        wrong += [("owl", children["specialist"]), ("mole", foreign.id)]
+        wire.parts["Go"] = [[ask(name, "on", conversation=each) for name, each in wrong], "So."]
+        await turn(stage.workspace, stage.user, row, "More")
+        told = (await stage.told(row))[-len(wrong) :]
+        assert [each.status for each in told] == ["failed"] * len(wrong)
+        assert all("has given no sub-conversation" in each.text for each in told)
+        assert (await stage.row(elsewhere.id)).last_turn == 1
 
     play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
 
