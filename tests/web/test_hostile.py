@@ -139,6 +139,9 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         },
         {"call": {"name": EVIL, "arguments": {"x": EVIL}}},
         {"text": f"```{EVIL}\n{EVIL}\n```", "fail": {"kind": "rejected", "status": 400, "text": EVIL}},
+        {"call": {"name": "create_sub_conversation", "arguments": {"title": EVIL}}},
+        {"call": {"name": "AskUser", "arguments": {"question": EVIL, "options": [EVIL]}}},
+        {"text": "Well?"},
     ]
     data: Path = tmp_path_factory.mktemp("spoilt") / "data"
     with serving(data, script=script) as server, Visitor(server.url) as visitor:
@@ -146,13 +149,25 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         conversation = visitor.conversation(EVIL)
         visitor.say(conversation, EVIL)
         visitor.until_done(conversation)
+        asking = visitor.conversation("Asking")
+        visitor.say(asking, "Ask")
+        visitor.until_done(asking)
+        words = dict.fromkeys(("description", "goal", "backstory", "instructions", "missions", "output", "role"), EVIL)
+        made = visitor.ask("POST", "/api/v1/agents", {"name": "evil", "nickname": "Evil", **words})
+        assert made.status_code == 201, made.text
         yield server, visitor, conversation
 
 
 def test_markup_in_any_sink_is_shown_and_never_acts(spoilt: tuple[Serving, Visitor, str]) -> None:
     _, visitor, conversation = spoilt
+    listed = visitor.ask("GET", "/api/v1/conversations").json()["conversations"]
+    asking = next(each["id"] for each in listed if each["title"] == "Asking")
     for path in (
         "/",
+        f"/conversations/{asking}",
+        f"/ui/conversations/{asking}/children",
+        "/agents",
+        "/agents/evil",
         f"/conversations/{conversation}",
         "/board",
         "/board?view=list",
