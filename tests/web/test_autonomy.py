@@ -139,6 +139,14 @@ def test_each_refusal_without_a_person_is_one_row_without_any_value(tmp_path: Pa
         page = owner.ask("GET", "/security").text
         assert page.count("canary-store") == page.count("canary-outside") == page.count("canary.txt") == 0
         assert f'href="/conversations/{conversation}"' in page
+        body = {"name": "Ann", "email": "ann@example.org", "role": "admin"}
+        token = owner.ask("POST", "/api/v1/users", body).json()["invitation"]["path"].partition("token=")[2]
+        with Visitor(server.url) as admin:
+            admin.client.post("/join", data={"token": token, "password": "another horse"})
+            seen = admin.ask("GET", "/api/v1/security/denials").json()["denials"]
+            assert [each["conversationId"] for each in seen] == [None] * 3, "another person's is not named"
+            page = admin.ask("GET", "/security").text
+            assert (conversation in page, "Canary keys" in page) == (False, False)
 
 
 def test_security_is_for_those_who_lead(people: People) -> None:

@@ -65,6 +65,37 @@ def test_the_whole_conversation_goes_to_the_model_each_time(database_url: str, t
     asyncio.run(story())
 
 
+def test_a_message_that_cannot_be_stored_leaves_nothing_that_prepares_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire([]))
+        async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            turns = workspace._turns  # pyright: ignore[reportPrivateUsage] - what prepares and stores is inside
+            prepares = asyncio.Event()
+
+            async def for_ever(*_: Any, **__: Any) -> None:
+                prepares.set()
+                await asyncio.Event().wait()
+
+            async def refuses(_work: Any) -> None:
+                await prepares.wait()
+                raise OSError("full")
+
+            with monkeypatch.context() as patched:
+                patched.setattr(turns._briefer, "brief", for_ever)  # pyright: ignore[reportPrivateUsage]
+                patched.setattr(turns._database, "write", refuses)  # pyright: ignore[reportPrivateUsage]
+                with pytest.raises(OSError, match="full"):
+                    await workspace.submit(user, row, Submission("Go"))
+            left = [each for each in asyncio.all_tasks() if each.get_name().startswith("preparing")]
+            assert not left or not (await asyncio.wait(left, timeout=5))[1]
+            assert [each.text for each in await workspace.messages(row, 10)] == []
+            await workspace.submit(user, row, Submission("Again"))
+
+    asyncio.run(story())
+
+
 def test_one_answer_at_a_time_and_a_stop_keeps_what_was_written(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         wire = PlayedWire(["Half ", "and half"], wait_after=1)

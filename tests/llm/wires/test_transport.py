@@ -126,6 +126,29 @@ def test_calls_share_one_connection() -> None:
     run(test)
 
 
+def test_who_closes_its_way_cuts_no_other_that_shares_the_connections() -> None:
+    async def test() -> None:
+        go_on = asyncio.Event()
+
+        async def slow(asked: Asked) -> None:
+            await asked.send(STREAM_HEAD)
+            await asked.chunk(b"one")
+            await go_on.wait()
+            await asked.chunk(b"two")
+            await asked.send(b"0\r\n\r\n")
+
+        async with serving(slow) as server:
+            mine, other = Channel(target(server.url)), Channel(target(server.url))
+            async with mine.exchange("POST", server.url, b"{}") as reply:
+                async with other.exchange("POST", server.url, b"{}"):
+                    await other.aclose()
+                go_on.set()
+                assert await reply.read(100) == b"onetwo"
+            await mine.aclose()
+
+    run(test)
+
+
 SURPLUS = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nanother"
 
 
