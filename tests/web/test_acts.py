@@ -75,6 +75,17 @@ def test_every_act_has_words_in_both_languages() -> None:
             id="yes and nothing",
         ),
         pytest.param(
+            "fr",
+            "agents.changed",
+            {"agent": "iris", "fields": ["max_turns", "instructions", "skills"]},
+            Told(
+                "Agent modifié",
+                "agents.changed",
+                (("Agent", "iris"), ("Champs", "Tours max., Prompt système, skills")),
+            ),
+            id="fields by the names of the page",
+        ),
+        pytest.param(
             "en",
             "later.act",
             {"new": {"a": 1}},

@@ -180,3 +180,19 @@ def test_what_all_people_share_is_changed_by_those_who_lead_alone(
             if answer.status_code not in (400, 403):
                 wrong.append((method, route.path, answer.status_code))
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("page", "offers"),
+    [
+        ("/", ('id="new-conversation"', 'data-composer="new"')),
+        ("/board", ('id="new-conversation"', 'id="new-card"', "data-new-card")),
+        ("/memory", ('id="new-conversation"', 'data-note="POST"')),
+    ],
+)
+def test_whoever_only_reads_is_offered_nothing_to_write(
+    people: tuple[Serving, Visitor, Visitor, Visitor], page: str, offers: tuple[str, ...]
+) -> None:
+    _, _, member, guest = people
+    assert [each in member.ask("GET", page).text for each in offers] == [True] * len(offers)
+    assert [each in guest.ask("GET", page).text for each in offers] == [False] * len(offers)

@@ -12,6 +12,13 @@ from maia.core.types import JsonObject, JsonValue
 from maia.web.drawing.names import common_name
 from maia.workspace.records import Act
 
+_FIELDS: Mapping[str, str] = {
+    "max_turns": "agentpage.field.turns",
+    "tools": "agentpage.tools.title",
+    "enabled": "audit.field.enabled",
+}
+"""Fields of a definition that its page calls otherwise than by their own names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -56,6 +63,8 @@ class ActWords:
         match name:
             case "role" | "before":
                 return self._or(f"people.role.{value}", value)
+            case "fields":
+                return self._or(_FIELDS.get(value, f"agentpage.field.{value}"), value)
             case "types":
                 return self._or(f"privacy.type.{value}", value)
             case "tool":

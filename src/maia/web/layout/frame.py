@@ -17,6 +17,7 @@ from maia.web.layout.colleagues import colleagues_of
 from maia.web.layout.nav import entries_for
 from maia.web.layout.parts import follow, reached
 from maia.web.layout.stream import streamed
+from maia.workspace.people.rights import may
 from maia.workspace.records import FolderRow
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -40,7 +41,7 @@ async def page_of(
     recent = await desk.workspace.conversations(person.user, _IN_NAV)
     counts = {"/autonomy": await desk.workspace.approvals.count(person.user)}
     beside: dict[str, Any] = {"nav": entries_for(person.user), "counts": counts, "recent": recent}
-    beside["staff"] = await colleagues_of(desk, person)
+    beside |= {"staff": await colleagues_of(desk, person), "writes": may(person.user, "chat")}
     shared: dict[str, Any] = {"person": person, "look": look, "here": here, **beside}
     html = reader_of(desk, person, folders).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)

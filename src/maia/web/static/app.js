@@ -225,7 +225,7 @@ async function decide(button) {
 
 /** Send a message that a button proposes; what is being typed stays where it is. */
 function propose(words) {
-  document.getElementById("message").form.dispatchEvent(new CustomEvent("proposed", { detail: words }));
+  document.getElementById("message")?.form.dispatchEvent(new CustomEvent("proposed", { detail: words }));
 }
 
 // Days --------------------------------------------------------------------------------------------------------------
