@@ -29,6 +29,8 @@ def test_a_message_is_answered_and_told_as_it_happens(owner: Visitor) -> None:
         ("assistant", done["turnMeta"]),
     ]
     assert (read["status"], read["title"]) == ("idle", "Bonjour, peux-tu lister les fichiers ?")
+    answered = [message["content"] for message in read["messages"] if message["role"] == "assistant"]
+    assert not [each for each in answered if "Current date" in each], "the built-in assistant hears the message alone"
     assert "sdkSessionId" not in read
 
 

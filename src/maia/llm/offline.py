@@ -161,9 +161,16 @@ class _Conversation:
 _JOINED = re.compile(r"[^\n]*?: ([^\n]*)\n<(data-[0-9a-f]{8})>\n([\s\S]*?)\n?</\2>\n*")
 """How the engine puts joined files and results before a model (`engine/attached.py`); the source is in the sentence."""
 
+_RIDING = re.compile(
+    r"(?:Current date and time: [^\n]*\n*)?"
+    r"(?:What is remembered [^\n]*\n<(memory-[^>\n]*)>\n[\s\S]*?\n</\1>\n*)?"
+)
+"""What the web workspace puts in front of a message for a model (`workspace/remembering`)."""
+
 
 def _request_in(message: UserMessage) -> tuple[str, tuple[tuple[str, str], ...]]:
     text = "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
+    text = text[riding.end() :] if (riding := _RIDING.match(text)) else text
     joined = tuple((found[1].split(". It is")[0].split(" (")[0], found[3]) for found in _JOINED.finditer(text))
     return _JOINED.sub("", text).strip(), joined
 

@@ -2,6 +2,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from maia.core.types import (
     Usage,
     UserMessage,
 )
+from maia.database.memories import NoteRow
 from maia.engine.attached import attachment_text
 from maia.i18n.catalogue import Catalogue
 from maia.llm.offline import OfflineWire, open_offline, pieces
@@ -41,6 +43,8 @@ from maia.llm.offline_results import (
     tail_to_extend,
 )
 from maia.llm.window import QUESTION
+from maia.workspace.remembering.moment import turn_time
+from maia.workspace.remembering.recall import laid_out
 
 SAYS = {"fr": Catalogue("fr", strict=True), "en": Catalogue("en", strict=True)}
 TOOLS = tuple(
@@ -349,6 +353,21 @@ def test_the_first_answer_with_tools_says_that_no_language_model_wrote_it_and_la
     later, _ = play("read notes.txt", tool, before=before)
     assert first.endswith("no language model._")
     assert "language model" not in later
+
+
+@pytest.mark.parametrize("notes", [(), ("The README is\nold", "Léa likes tests")], ids=["nothing", "notes"])
+@pytest.mark.parametrize("joined", [(), ("src/hut.py",)], ids=["alone", "with a file"])
+def test_what_the_workspace_puts_before_a_message_is_not_taken_for_the_request(
+    notes: tuple[str, ...], joined: tuple[str, ...]
+) -> None:
+    kept = [
+        NoteRow(f"n{n}", "global", "", text, "person", True, False, False, None, 0, 0) for n, text in enumerate(notes)
+    ]
+    recalled = laid_out(kept, (), 4_000, "a1b2", can_look=True).section
+    before = (turn_time(datetime.now(UTC), None), *((recalled,) if recalled else ()))
+    files = [attachment_text(Attachment("file", name, FILES[name])) for name in joined]
+    parts = tuple(TextPart(text) for text in (*(each.text for each in before), *files, "lis notes.txt"))
+    assert [call.arguments for call in calls_of(answer([UserMessage(parts)]))] == [{"path": "notes.txt"}]
 
 
 def test_joined_files_are_described_and_not_taken_for_the_request() -> None:
