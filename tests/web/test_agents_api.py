@@ -46,7 +46,7 @@ def put(root: Path, name: str, text: str) -> Path:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, Path]]:
-    """A server, and its home with two agents, beside a trusted folder that brings two more."""
+    """A server, its home with two agents, a trusted folder that brings two more, and a wild one."""
     root = tmp_path_factory.mktemp("office")
     home = root / "data" / "home"
     put(home, "iris", IRIS)
@@ -58,6 +58,9 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     with serving(root / "data", script=[{"text": "Yes.", "repeat": True}]) as server:
         with Visitor(server.url) as first:
             first.become_owner(server.token)
+            for name in ("work", "wild"):
+                folders = [{"path": str(root / name)}]
+                assert first.ask("POST", "/api/v1/conversations", {"folders": folders}).status_code == 201
         yield server, home
 
 
@@ -82,9 +85,6 @@ def text_of(home: Path, name: str) -> str:
 
 
 def test_all_definitions_are_listed_with_where_they_come_from(owner: Visitor, home: Path) -> None:
-    for name in ("work", "wild"):
-        folders = [{"path": str(home.parents[1] / name)}]
-        assert owner.ask("POST", "/api/v1/conversations", {"folders": folders}).status_code == 201
     found = owner.ask("GET", "/api/v1/agents").json()["agents"]
     work = str(home.parents[1] / "work")
     shown = [(each["name"], each["folder"], each["readOnly"], bool(each["problem"])) for each in found]
