@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from maia.core.errors import MaiaError
 from maia.core.events import (
+    ApprovalRequested,
     Notice,
     ToolCallFinished,
     TurnEnded,
@@ -37,6 +38,7 @@ from maia.core.types import (
 from maia.database import approvals
 from maia.database.providers import ModelRow, ProviderRow
 from maia.database.users import User
+from maia.workspace.approvals import PART_KNOWN
 from maia.workspace.autonomy.categories import CATEGORIES, LEVELLED, Kind, kind_of, kind_of_call
 from maia.workspace.autonomy.check import Checked, read_verdict
 from maia.workspace.autonomy.lockout import LOCKED_MS, Lockouts, locked_until
@@ -538,6 +540,25 @@ async def test_a_run_that_waits_twice_knows_what_it_did_before_the_first_time(tm
         assert poke.ran == [first, second, third]
         asked = [part.text for each in wire.checked for part in text_parts(each)]
         assert {json.loads(each)["task"] for each in asked} == {"Tidy the cellar"}
+
+
+@pytest.mark.parametrize("known", ["in part", "whole"])
+async def test_a_call_that_is_known_in_part_waits_for_nobody_who_could_not_say_later_that_it_is_the_same(
+    tmp_path: Path, known: str
+) -> None:
+    models = PlayedModels(SupervisedWire(POKE))
+    bench = with_poke(models, Writing())
+    async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+        row = await workspace.create(user, "", "en")
+        await background(workspace, user, row)  # a turn to which requests belong
+        decision = Decision(Verdict.ASK, Reason(PART_KNOWN) if known == "in part" else BACKGROUND)
+        question = ApprovalRequested("a", "c", "Bash", {"command": "ls"}, (), decision, None)
+        queue = workspace.approvals
+        settled = [
+            await queue.settle(row.id, 1, tmp_path, question),
+            await queue.wait(row.id, 1, tmp_path, question, BACKGROUND),
+        ]
+        assert [bool(each.ticket or each.used) for each in settled] == [known == "whole"] * 2
 
 
 async def test_three_denials_lock_the_tools_of_the_conversation_also_over_a_restart(
