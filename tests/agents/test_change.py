@@ -415,6 +415,6 @@ def test_an_agent_that_is_switched_off_is_kept_and_not_acted_as(world: World) ->
 def test_every_field_of_the_header_but_the_name_can_be_changed() -> None:
     assert set(CHANGEABLE) == {
         "nickname", "description", "tools", "skills", "permissions", "model", "effort", "trace", "runner", "key",
-        "folders", "memory", "asks_nothing", "group", "max_turns", "type", "role", "goal", "backstory", "capabilities",
-        "constraints", "avatar", "enabled", "instructions", "missions", "output",
+        "folders", "memory", "asks_nothing", "group", "max_turns", "monthly_tokens", "type", "role", "goal",
+        "backstory", "capabilities", "constraints", "avatar", "enabled", "instructions", "missions", "output",
     }  # fmt: skip

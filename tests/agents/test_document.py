@@ -57,6 +57,7 @@ capabilities: [audits, SQL]
 constraints: never deploys
 avatar: 🦉
 enabled: no
+monthly_tokens: 2000000
 color: blue
 ---
 A note for readers.
@@ -98,6 +99,7 @@ A list.
         asks_nothing=True,
         group="team",
         max_turns=40,
+        monthly_tokens=2_000_000,
         kind="critic",
         role="Release manager",
         goal="No defect.\n\nEver.",
@@ -171,6 +173,9 @@ def test_line_ends_and_byte_order_marks_make_no_difference(newline: str, mark: s
         (written("max_turns: 1001\n"), "count", 3),
         (written("max_turns: ٣\n"), "count", 3),
         (written("max_turns: 2.5\n"), "count", 3),
+        (written("monthly_tokens: -1\n"), "tokens", 3),
+        (written("monthly_tokens: 2e6\n"), "tokens", 3),
+        (written("monthly_tokens: 1000000000001\n"), "tokens", 3),
         (written("tools: {a: b}\n"), "list", 3),
         (written("tools: [[a]]\n"), "entry", 3),
         (written(f"folders: [{'x, ' * 501}]\n"), "many", 3),

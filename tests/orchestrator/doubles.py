@@ -251,6 +251,7 @@ class FakeAgents:
             "asks_nothing": False,
             "group": "main",
             "max_turns": None,
+            "monthly_tokens": 0,
             "type": "assistant",
             "role": "",
             "goal": "",

@@ -435,7 +435,7 @@ def test_an_agent_is_made_shown_changed_run_by_its_prompt_and_taken_away() -> No
 def test_what_widens_the_rights_of_an_agent_is_no_argument() -> None:
     for tool in ("create_agent", "update_agent_config"):
         names = {row.name for row in TABLE[tool].parameters.rows}
-        assert not names & {"allow", "folders", "key", "asks_nothing", "max_turns", "permissions"}
+        assert not names & {"allow", "folders", "key", "asks_nothing", "max_turns", "monthly_tokens", "permissions"}
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])

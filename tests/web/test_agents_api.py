@@ -55,7 +55,9 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     put(root / "work", "iris", IRIS)
     remember(root / "work", home)
     put(root / "wild", "wolf", IRIS)
-    with serving(root / "data", script=[{"text": "Yes.", "repeat": True}]) as server:
+    with serving(
+        root / "data", script=[{"text": "Yes.", "usage": {"input": 12, "output": 3}, "repeat": True}]
+    ) as server:
         with Visitor(server.url) as first:
             first.become_owner(server.token)
             for name in ("work", "wild"):
@@ -153,6 +155,7 @@ def test_a_file_that_changed_meanwhile_is_told_and_kept(owner: Visitor, home: Pa
         ({"type": "king"}, 400, "ValidationError"),
         ({"group": "all"}, 400, "ValidationError"),
         ({"maxTurns": 0}, 400, "ValidationError"),
+        ({"monthlyTokens": -1}, 400, "ValidationError"),
         ({"avatar": "abc"}, 400, "avatar"),
         ({"nickname": "a\u202eb"}, 400, "nickname_characters"),
         ({"instructions": "# Output\nx"}, 400, "section_twice"),
@@ -178,6 +181,24 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
         assert done.json()["message"]
     if told == "model_binding_unavailable":
         assert (done.json()["providerId"], done.json()["modelId"]) == ("offline", "none")
+
+
+def test_an_agent_without_tokens_left_is_refused_by_name_until_it_gets_more(owner: Visitor, home: Path) -> None:
+    put(home, "ebbe", IRIS.replace("nickname: Iris", "nickname: Ebbe"))
+    kept = owner.ask("PATCH", "/api/v1/agents/ebbe", {"monthlyTokens": 1}).json()
+    assert (kept["monthlyTokens"], kept["tokensThisMonth"]) == (1, {"used": 0, "limit": 1})
+    made = owner.ask("POST", "/api/v1/conversations", {"agent": "ebbe"}).json()["id"]
+    owner.say(made, "Hello")
+    owner.until_done(made)
+    refused = owner.ask("POST", f"/api/v1/conversations/{made}/messages", {"content": "Again"})
+    assert code(refused) == (402, "agent_quota")
+    body = refused.json()
+    assert (body["limit"], body["used"] > 1, body["until"][-3:]) == (1, True, "-01")
+    assert body["message"].startswith("Ebbe has used its 1 tokens of this month: it answers again on 01/")
+    more = owner.ask("PATCH", "/api/v1/agents/ebbe", {"monthlyTokens": 0}).json()
+    assert (more["monthlyTokens"], more["tokensThisMonth"]["used"]) == (0, body["used"])
+    owner.say(made, "Again")
+    owner.until_done(made)
 
 
 def test_a_model_is_set_and_cleared_with_its_provider_and_other_fields_leave_it(owner: Visitor, home: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
+from maia.i18n.formats import number
 from tests.web.serving import Serving, Visitor, serving
 from tests.web.test_agents_api import BROKEN, IRIS
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
@@ -95,6 +96,7 @@ def test_a_definition_is_changed_field_by_field_and_a_file_that_changed_is_told(
     page.get_by_role("button", name=say("agentpage.model.reset")).click()
     expect(gone).to_be_hidden()
     expect(page.locator("[name=maxTurns]")).to_have_value("10")
+    page.get_by_label(say("quota.field")).fill("2000000")
     search = page.get_by_label(say("agentpage.tools.find"))
     search.fill("bas")
     expect(page.locator(".agent-checks li:visible")).to_have_count(1)
@@ -103,11 +105,14 @@ def test_a_definition_is_changed_field_by_field_and_a_file_that_changed_is_told(
     expect(page.locator("[data-said]")).to_have_text(say("agentpage.unsaved"))
     page.get_by_role("button", name=say("agentpage.save")).click()
     expect(page.locator("[data-said]")).to_have_text(say("agentpage.saved"))
+    of = {"used": "0", "limit": number(2_000_000, lang), "percent": 0}
+    expect(page.locator("#agent-quota")).to_contain_text(say("quota.of", **of))
     text = file.read_text("utf-8")
     for line in (
         "tools: [Read, Bash, Grep]",
         "constraints: [never pays, asks twice]",
         "max_turns: 10",
+        "monthly_tokens: 2000000",
         "# kept by hand",
     ):
         assert line in text
@@ -128,6 +133,7 @@ def test_a_definition_is_changed_field_by_field_and_a_file_that_changed_is_told(
     expect(page.locator("#colleagues")).not_to_contain_text(f"Ada {lang}")
     page.get_by_role("link", name=say("agentpage.tab.workspace")).click()
     expect(page.locator(".agent")).to_contain_text(say("agentpage.home_never"))
+    expect(page.locator("#agent-quota")).to_contain_text(say("quota.of", **of))
     assert [each for each in told if "409" not in each] == []
 
 

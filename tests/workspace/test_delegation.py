@@ -31,6 +31,7 @@ from maia.core.types import (
     UserMessage,
 )
 from maia.database.providers import ModelRow
+from maia.database.spending import Spent, add_spent, today
 from maia.engine.setup import Config
 from maia.engine.toolset import Toolset
 from maia.folders.lists import Folder
@@ -228,6 +229,26 @@ def test_a_specialist_that_fails_is_a_failed_call_with_what_it_had_written(datab
         assert (await stage.workspace.cards.card(stage.user, await stage.row(row.id))).subtasks == (0, 1)
 
     play(database_url, tmp_path, wire, tell)
+
+
+def test_a_specialist_without_tokens_left_is_refused_and_its_conversation_says_so(tmp_path: Path) -> None:
+    wire = Theatre(Go=[[ask("rat", "dig")], "So."])
+
+    async def tell(stage: Stage) -> None:
+        spent = Spent("turn:rat", "played", "m", 9, 1)
+        database = stage.workspace._database  # pyright: ignore[reportPrivateUsage] - it worked before
+        await database.write(lambda c: add_spent(c, today(), spent))
+        row = await stage.new()
+        assert (await turn(stage.workspace, stage.user, row)).outcome == "finished"
+        (call,) = await stage.told(row)
+        (child,) = await stage.children(row)
+        assert (call.status, child.outcome) == ("failed", "failed")
+        assert "has used its 10 tokens of this month" in call.text
+        (ended,) = await events_of(stage.workspace, await stage.row(child.id), TurnEnded)
+        assert ended.failure is not None
+        assert ended.failure.code == "agent_quota"
+
+    play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell, [agent("rat", monthly_tokens=10)])
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
 """Fields that can be set: those of the header, and the sections `instructions`, `missions`, `output`."""
 
 SWITCHES: Final = ("trace", "memory", "asks_nothing", "enabled")
+NUMBERS: Final = ("max_turns", "monthly_tokens")
 LISTS: Final = ("tools", "skills", "folders", "capabilities", "constraints")
 PROSE: Final = ("goal", "backstory")
 """Fields of the header that may have several lines."""
@@ -263,7 +264,7 @@ def _fits(name: str, value: object) -> bool:
         case bool():
             return name in SWITCHES
         case int():
-            return name == "max_turns"
+            return name in NUMBERS
         case str():
             is_long = name in TITLES or name in PROSE
             return name != "permissions" and (is_long or "\n" not in value) and can_be_kept(value)

@@ -207,6 +207,17 @@ def _count(field: Field) -> int:
     return int(text)
 
 
+MAX_TOKENS: Final = 10**12
+"""Of a month; 0 says that there is no limit."""
+
+
+def _tokens(field: Field) -> int:
+    text = _text(field)
+    if not (text.isascii() and text.isdecimal() and len(text) < 14 and int(text) <= MAX_TOKENS):
+        raise Invalid("agents.bad.tokens", field.value.line, field=field.written, most=MAX_TOKENS)
+    return int(text)
+
+
 _TOOL: Final = re.compile(r"[^\W\d][\w.-]*\*?")
 
 
@@ -264,6 +275,7 @@ FIELDS: Final[Mapping[str, Known]] = {
     "asks_nothing": Known("asks_nothing", _switch),
     "group": Known("group", _word_of(AgentGroup, "agents.bad.group")),
     "max_turns": Known("max_turns", _count),
+    "monthly_tokens": Known("monthly_tokens", _tokens),
     "type": Known("kind", _word_of(AgentKind, "agents.bad.type")),
     "role": Known("role", _line),
     "goal": Known("goal", _text),

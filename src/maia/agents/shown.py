@@ -33,6 +33,7 @@ def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:
         "asks_nothing": agent.asks_nothing,
         "group": agent.group,
         "max_turns": agent.max_turns,
+        "monthly_tokens": agent.monthly_tokens,
         "type": agent.kind,
         "role": masked(agent.role),
         "goal": masked(agent.goal),

@@ -49,8 +49,9 @@ class AgentDefinition:
     environment variable, or the kept key, that pays; empty for what the provider has. `tools` and `skills` are None
     for all. `folders` are added to the launch folder. `asks_nothing` is the person's own word that this runner may
     switch off its permission checks (C6.06). `group` is where the workspace lists it, `shown` the file for people.
-    `max_turns` are the steps that a turn of it may do, in place of the usual number (R-2.255). `is_enabled` is False
-    for one that is kept and may not be used. `avatar` is an emoji or two letters for its mark.
+    `max_turns` are the steps that a turn of it may do, in place of the usual number (R-2.255). `monthly_tokens` are
+    those that it may use in a calendar month of the workspace, 0 for any number. `is_enabled` is False for one that is
+    kept and may not be used. `avatar` is an emoji or two letters for its mark.
     """
 
     name: str
@@ -72,6 +73,7 @@ class AgentDefinition:
     asks_nothing: bool = False
     group: AgentGroup = "main"
     max_turns: int | None = None
+    monthly_tokens: int = 0
     kind: AgentKind = "assistant"
     role: str = ""
     goal: str = ""

@@ -12,7 +12,7 @@ from maia.core.types import JsonObject
 from maia.database.conversations import set_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import keep_words
-from maia.database.spending import TURN, Spent, add_spent, today
+from maia.database.spending import Spent, add_spent, purpose_of_turn, today
 from maia.database.tables import ATTACHMENTS, CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
@@ -90,9 +90,15 @@ def place_turn(
 
 
 def close_answer(
-    connection: Connection, conversation_id: str, turn: int, ending: Ending, ended_at: int | None = None
+    connection: Connection,
+    conversation_id: str,
+    turn: int,
+    ending: Ending,
+    ended_at: int | None = None,
+    *,
+    agent: str | None = None,
 ) -> str:
-    """The answer of that turn is over, now unless it is told when; its id."""
+    """The answer of that turn is over, now unless it is told when; its id. `agent` is who answered, if one did."""
     row = connection.execute(
         update(MESSAGES)
         .where(_M.conversation_id == conversation_id, _M.turn == turn, _M.role == "assistant")
@@ -111,8 +117,8 @@ def close_answer(
         .returning(_M.id)
     ).one()
     keep_words(connection, conversation_id, row.id, ending.text)
-    tokens = ending.tokens_in, ending.tokens_out
-    add_spent(connection, today(), Spent(TURN, ending.provider_id, ending.model_id, *tokens, ending.cost_usd))
+    who, tokens = (ending.provider_id, ending.model_id), (ending.tokens_in, ending.tokens_out)
+    add_spent(connection, today(), Spent(purpose_of_turn(agent), *who, *tokens, ending.cost_usd))
     return cast(str, row.id)
 
 

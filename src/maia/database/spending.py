@@ -11,7 +11,10 @@ from sqlalchemy import Connection, func, select, update
 from maia.database.tables import PROVIDERS, SPENDING
 
 TURN = "turn"
-"""The purpose of what a conversation's own turns cost; all others are calls of the server's own."""
+"""The purpose of what a conversation's own turns cost, followed by `:` and the agent that answered, if any did.
+
+All others are calls of the server's own.
+"""
 _S = SPENDING.c
 
 
@@ -59,6 +62,17 @@ def add_spent(connection: Connection, day: str, spent: Spent) -> None:
 def _is_free(connection: Connection, provider_id: str) -> bool:
     """Whether nothing is paid there: it runs on this machine."""
     return connection.execute(select(PROVIDERS.c.kind).where(PROVIDERS.c.id == provider_id)).scalar() == "local"
+
+
+def purpose_of_turn(agent: str | None) -> str:
+    """The purpose under which a turn is written down that this agent answers."""
+    return f"{TURN}:{agent}" if agent else TURN
+
+
+def tokens_since(connection: Connection, day: str, purpose: str) -> int:
+    """The tokens in and out of that purpose, on that day and all after it."""
+    query = select(func.coalesce(func.sum(_S.tokens_in + _S.tokens_out), 0)).where(_S.day >= day, _S.purpose == purpose)
+    return int(connection.execute(query).scalar_one())
 
 
 def spent_since(connection: Connection, day: str) -> Sum:

@@ -157,7 +157,7 @@ SPENDING = Table(
     "spending",
     METADATA,
     Column("day", Text, primary_key=True),  # 2026-11-30, where the server is
-    Column("purpose", Text, primary_key=True),  # turn | title | triage | …
+    Column("purpose", Text, primary_key=True),  # turn | turn:<agent> | title | triage | …
     Column("provider_id", Text, primary_key=True),  # no reference: what was spent outlives its provider
     Column("model_id", Text, primary_key=True),
     count("calls", 0),

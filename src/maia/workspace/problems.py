@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -31,6 +32,7 @@ __all__ = [
     "PolicyChanged",
     "PolicyRefused",
     "PrivacyBlocked",
+    "QuotaReached",
     "StorageError",
     "Taken",
     "TerminalRefused",
@@ -114,6 +116,14 @@ class BudgetStopped(Coded):
 
     def __init__(self, key: str, **values: object) -> None:
         super().__init__("budget_stop", key, **values)
+
+
+class QuotaReached(Coded):
+    """An agent used up its tokens of this month: it answers again `until` then, or when it gets more (N-05.05)."""
+
+    def __init__(self, name: str, used: int, limit: int, until: date) -> None:
+        super().__init__("agent_quota", "quota.reached", name=name, n=limit, until=f"{until:%d/%m/%Y}")
+        self.more = {"used": used, "limit": limit, "until": until.isoformat()}
 
 
 class Unfit(Coded):

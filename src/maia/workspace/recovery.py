@@ -89,7 +89,7 @@ def close_turn(connection: Connection, row: ConversationRow, turn: int, said: st
     for event in (*happened, *missing):
         sums.take(event)
     append_events(connection, row.id, turn, [Stamped(now_ms(), event) for event in (*missing, ended)])
-    close_answer(connection, row.id, turn, sums.ending(ended))
+    close_answer(connection, row.id, turn, sums.ending(ended), agent=row.agent)
     forget_progress(connection, row.id, turn)
 
 

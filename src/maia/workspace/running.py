@@ -224,7 +224,7 @@ class RunningTurn:
         A program's sum over its steps is no such size (R-2.099).
         """
         if isinstance(event, Answered):
-            self.purse.take(event.cost)
+            self.purse.take(event.cost, event.usage)
         if isinstance(event, Answered) and event.usage is not None and self.bound.wire is not None:
             self.tape.measured = event.usage.prompt if is_measured(self.bound) else None
         elif isinstance(event, ContextMeasured) and self.bound.runtime is not None:
@@ -310,7 +310,7 @@ class RunningTurn:
         asks = self.sums.asks and ended.outcome == "finished" and not self._tickets
 
         def along(connection: Connection) -> None:
-            messages.close_answer(connection, conversation, number, ending)
+            messages.close_answer(connection, conversation, number, ending, agent=self.purse.meter.agent)
             after = "waiting" if asks else approvals.status_after(connection, conversation, number)
             conversations.set_status(connection, conversation, after)
             self.upward.note(connection, conversation, ended.outcome)

@@ -46,6 +46,7 @@ from maia.workspace.log import Log
 from maia.workspace.models.budgets import Budgets
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.isolation import Isolations, NoWalls, Walls
+from maia.workspace.models.quotas import Quotas
 from maia.workspace.models.shelf import Shelf
 from maia.workspace.models.supply import Supply
 from maia.workspace.news import News
@@ -120,8 +121,9 @@ class Workspace:
         self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker)
         self.budgets = Budgets(self._database)
+        self.quotas = Quotas(self._database)
         self.completion = Completion(self.models, self.budgets, self.privacy)
-        self.routing = Routing(self._log, self.models, self.budgets, self.privacy)
+        self.routing = Routing(self._log, self.models, self.budgets, self.quotas, self.privacy)
         self.preferences = Preferences(self._database)
         self.memories = Memories(self._database, self.privacy)
         self.attachments = Attachments(self._database, location.data / "attachments")

@@ -41,6 +41,7 @@ _CONFIG: Final[JsonObject] = {
     "asks_nothing": {"type": "boolean", "description": "Its program runs without permission checks"},
     "group": {"type": "string", "enum": [*get_args(AgentGroup)], "description": "Where the web workspace lists it"},
     "max_turns": {"type": ["integer", "null"], "description": "Steps of a turn at most; null for the usual number"},
+    "monthly_tokens": {"type": "integer", "description": "Tokens of a month in the web workspace; 0 for any number"},
     "type": {"type": "string", "enum": [*get_args(AgentKind)]},
     "role": _STRING,
     "goal": _STRING,
@@ -75,8 +76,8 @@ _FIELDS: Final = (
     Parameter("group", "string", "Where the web workspace lists it: only main and team are talked to",
               choices=get_args(AgentGroup)),
 )  # fmt: skip
-"""What a model may set of an agent. What widens rights or costs (allow, folders, key, asks_nothing, max_turns) is for a
-person to write."""
+"""What a model may set of an agent. What widens rights or costs (allow, folders, key, asks_nothing, max_turns,
+monthly_tokens) is for a person to write."""
 
 _AGENT: Final = Parameter("agent", "string", "Name or nickname", required=True, aliases=("agent_name", "name"))
 

@@ -58,13 +58,13 @@ async def add_agent(desk: AtDesk, person: SignedIn, body: NewAgent) -> JsonObjec
     begins = body.description is None and body.instructions is None
     more = beginning(body.kind or "assistant", person.say) if begins else {}
     made = await desk.workspace.definitions.create(person.user, body.draft(more, body.name), person.lang)
-    return _whole(desk, person, made)
+    return await _whole(desk, person, made)
 
 
 @router.post("/agents/restore")
 async def restore_agent(desk: AtDesk, person: SignedIn, body: Kept) -> JsonObject:
     """Put a removed definition back: `{kept}`, as the removal told it."""
-    return _whole(desk, person, await desk.workspace.definitions.restore(person.user, body.kept))
+    return await _whole(desk, person, await desk.workspace.definitions.restore(person.user, body.kept))
 
 
 @router.get("/agents/tools")
@@ -77,7 +77,7 @@ async def agent_tools(desk: AtDesk) -> JsonObject:
 @router.get("/agents/{agent_id}")
 async def agent(desk: AtDesk, person: SignedIn, agent_id: str) -> JsonObject:
     """A whole definition; what it opens on this machine is told to owners and administrators, keys masked."""
-    return _whole(desk, person, await desk.workspace.definitions.one(person.user, agent_id))
+    return await _whole(desk, person, await desk.workspace.definitions.one(person.user, agent_id))
 
 
 @router.patch("/agents/{agent_id}")
@@ -85,10 +85,10 @@ async def change_agent(desk: AtDesk, person: SignedIn, agent_id: str, body: Chan
     """Other values of what is sent. 409 with the `agent` as it is now where the file changed since `revision`."""
     draft = body.draft(revision=body.revision)
     try:
-        return _whole(desk, person, await desk.workspace.definitions.change(person.user, agent_id, draft))
+        return await _whole(desk, person, await desk.workspace.definitions.change(person.user, agent_id, draft))
     except Outdated as problem:
         now = await desk.workspace.definitions.one(person.user, agent_id)
-        problem.more = {"agent": _whole(desk, person, now)}
+        problem.more = {"agent": await _whole(desk, person, now)}
         raise
 
 
@@ -118,6 +118,10 @@ async def forget_memory(desk: AtDesk, person: SignedIn, agent_id: str, entry_id:
     return Response(status_code=204)
 
 
-def _whole(desk: Desk, person: Person, found: Definition) -> JsonObject:
+async def _whole(desk: Desk, person: Person, found: Definition) -> JsonObject:
     catalogue = desk.workspace.models.catalogue
-    return whole_json(found, catalogue, person.say, leads=may(person.user, "agents"))
+    whole = whole_json(found, catalogue, person.say, leads=may(person.user, "agents"))
+    if found.colleague is None:
+        return whole
+    quota = await desk.workspace.quotas.of(found.name, found.colleague.definition.monthly_tokens)
+    return {**whole, "tokensThisMonth": {"used": quota.used, "limit": quota.limit}}

@@ -44,6 +44,7 @@ class AgentFields(Body):
     model: Id | None = None
     effort: Annotated[str, StringConstraints(max_length=20)] | None = None
     max_turns: Annotated[int, Field(ge=1, le=1_000)] | None = Field(None, alias="maxTurns")
+    monthly_tokens: Annotated[int, Field(ge=0, le=10**12)] | None = Field(None, alias="monthlyTokens")
     tools: Items | None = None
     capabilities: Items | None = None
     constraints: Items | None = None
@@ -133,6 +134,7 @@ def agent_json(agent: Colleague, catalogue: Catalogue) -> JsonObject:
         "enabled": definition.is_enabled,
         "effort": definition.effort,
         "maxTurns": definition.max_turns,
+        "monthlyTokens": definition.monthly_tokens,
         "tools": None if definition.tools is None else list(definition.tools),
         "provider": provider,
         "model": model,

@@ -17,6 +17,7 @@ _SPECIFIC: Final[Mapping[str, str]] = {
     "storage": "web.error.storage",
     "defect": "web.error.defect",
     "budget_stop": "web.error.budget_stop",
+    "agent_quota": "web.error.agent_quota",
     "endless": "web.error.endless",
     "denied_call": "web.error.denied_call",
     "runtime.no_wall": "web.error.no_wall",

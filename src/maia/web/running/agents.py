@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Final, Literal, get_args
 
 from fastapi import APIRouter, Query
@@ -15,6 +16,7 @@ from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.layout.frame import page_of
 from maia.workspace.definitions import Definition
+from maia.workspace.models.quotas import next_month
 from maia.workspace.people.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -96,6 +98,7 @@ async def _page(desk: Desk, person: Person, found: Definition, tab: Tab, **value
         "memories": leads and found.is_own and found.colleague is not None,
         "workspace": found.colleague is not None,
     }
+    limit = found.colleague.definition.monthly_tokens if found.colleague else 0
     return await page_of(
         desk,
         person,
@@ -105,6 +108,8 @@ async def _page(desk: Desk, person: Person, found: Definition, tab: Tab, **value
         card=card_of(found, desk.workspace.models.catalogue, person.say),
         config=found.colleague.config if found.colleague else {},
         tab=tab,
+        quota=await desk.workspace.quotas.of(found.name, limit),
+        until=f"{next_month(date.today()):%d/%m/%Y}",
         tabs={name: words for name, words in _TABS.items() if is_there[name]},
         leads=leads,
         edits=leads and found.is_own and found.colleague is not None,

@@ -100,6 +100,7 @@ function values() {
   found.pair = { provider: provider ?? null, model: model ?? null };
   found.effort = form.elements.effort.value || null;
   found.maxTurns = form.elements.maxTurns.value === "" ? null : Number(form.elements.maxTurns.value);
+  found.monthlyTokens = Number(form.elements.monthlyTokens.value);
   const isAll = form.elements.which.value === "all";
   found.tools = isAll ? null : [...form.querySelectorAll("[name=tool]:checked")].map((each) => each.value);
   return found;
@@ -172,7 +173,7 @@ async function save() {
   stored = shown = sent; // what was typed meanwhile is not in it
   touched();
   if (isKept) note(form.dataset.saved, "success");
-  redraw("agent-head", "colleagues");
+  redraw("agent-head", "agent-quota", "colleagues");
 }
 
 if (form?.querySelector(".agent-bar")) {

@@ -21,6 +21,7 @@ from maia.workspace.models.binding import Routed
 from maia.workspace.models.budget import Standing
 from maia.workspace.models.budgets import Budgets, Purse, must_be_open
 from maia.workspace.models.catalogue import Catalogue, Pair
+from maia.workspace.models.quotas import Quotas
 from maia.workspace.models.shelf import Shelf
 from maia.workspace.privacy import Privacy
 
@@ -37,9 +38,10 @@ class Way:
 class Routing:
     """Chooses for each message; also finds titles, which is as much a matter of tiers and money."""
 
-    def __init__(self, log: Log, models: Shelf, budgets: Budgets, privacy: Privacy) -> None:
+    def __init__(self, log: Log, models: Shelf, budgets: Budgets, quotas: Quotas, privacy: Privacy) -> None:
         self._models = models
         self._budgets = budgets
+        self._quotas = quotas
         self._privacy = privacy
         self.background = Background(models, budgets)
         self._naming = Naming(log, self.background, privacy)
@@ -54,7 +56,9 @@ class Routing:
         *,
         masked: bool,
     ) -> Way:
-        """The way of a message that was not stored yet. Raises `ModelUnavailable`, `BudgetStopped`."""
+        """The way of a message that was not stored yet. Raises `ModelUnavailable`, `BudgetStopped`, `QuotaReached`."""
+        agent = assigned.colleague.definition if assigned.colleague else None
+        meter = await self._quotas.meter(agent)
         known, now = await self._models.known(), await self._budgets.standing()
         to = None
         if row.model_binding == "auto" and known.auto_allowed and override is None:
@@ -62,8 +66,8 @@ class Routing:
         chosen = chosen_for(row, known, override, to, assigned)
         is_free = known.is_local(chosen.pair.provider)
         must_be_open(now, is_free=is_free)
-        warning = None if is_free else self._budgets.warning(now)
-        return Way(chosen, Purse(self._budgets, is_free), (warning,) if warning else ())
+        warnings = (None if is_free else self._budgets.warning(now), await self._quotas.warning(agent))
+        return Way(chosen, Purse(self._budgets, is_free, meter), tuple(each for each in warnings if each))
 
     async def _routed(
         self, row: ConversationRow, known: Catalogue, now: Standing, bench: WorkBench, text: str, *, masked: bool

@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 from maia.core.costs import dollars
 from maia.core.events import Notice, WireEvent, WireFailed
 from maia.core.ports import Wire
-from maia.core.types import AssistantMessage, Cost, Failure, ModelRequest
+from maia.core.types import AssistantMessage, Cost, Failure, ModelRequest, Usage
 from maia.database import settings
 from maia.database.database import Database
 from maia.database.spending import Spent, Sum, add_spent, spent_since, today
 from maia.database.users import User
 from maia.engine.setup import Bound
 from maia.workspace.models.budget import PERIODS, Budget, Period, Standing, changed, first_day, read_budget, standing
+from maia.workspace.models.quotas import QUOTA_REACHED, Meter
 from maia.workspace.people.rights import may
 from maia.workspace.problems import BudgetStopped, NotAllowed
 
@@ -114,14 +115,19 @@ def must_be_open(now: Standing, *, is_free: bool) -> None:
 
 @dataclass(eq=False, slots=True)
 class Purse:
-    """The spending of one turn that runs. `is_free`: its model costs nothing, so no cap stops it."""
+    """The spending of one turn that runs. `is_free`: its model costs nothing, so no cap stops it.
+
+    `meter` counts the tokens of the agent that answers.
+    """
 
     budgets: Budgets
     is_free: bool
+    meter: Meter
     spent: float = 0.0
 
-    def take(self, cost: Cost) -> None:
+    def take(self, cost: Cost, usage: Usage | None) -> None:
         """One call of the turn was paid."""
+        self.meter.take(usage)
         if cost.usd:
             self.spent += cost.usd
             self.budgets.hold(self)
@@ -129,10 +135,17 @@ class Purse:
     def put_away(self) -> None:
         """The turn is over, and written down."""
         self.budgets.let_go(self)
+        self.meter.put_away()
+
+    async def closed(self) -> Failure | None:
+        """Why no model may be asked any more, None while one may."""
+        if not self.is_free and (await self.budgets.standing()).is_stopped:
+            return BUDGET_STOP
+        return QUOTA_REACHED if await self.meter.is_reached() else None
 
     def around(self, bound: Bound) -> Bound:
-        """Who answers, asked no more once the hard stop is reached."""
-        if self.is_free or bound.wire is None:
+        """Who answers, asked no more once the hard stop or the agent's tokens are reached."""
+        if bound.wire is None or (self.is_free and not self.meter.limit):
             return bound
         return replace(bound, wire=_PaidWire(bound.wire, self))
 
@@ -147,8 +160,8 @@ class _PaidWire:
         object.__setattr__(self, "provider", self.wire.provider)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[WireEvent]:
-        if (await self.purse.budgets.standing()).is_stopped:
-            yield WireFailed(BUDGET_STOP, AssistantMessage(()))
+        if (failure := await self.purse.closed()) is not None:
+            yield WireFailed(failure, AssistantMessage(()))
             return
         events = self.wire.stream(request)
         try:
