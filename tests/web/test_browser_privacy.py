@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
 from tests.web.serving import Serving, Visitor
@@ -30,6 +30,10 @@ def test_a_policy_is_changed_corrected_and_tried_and_who_came_second_decides(
     page.keyboard.press("ArrowRight")
     expect(phone.get_by_label(say("privacy.action.block"))).to_be_checked()
     expect(said).to_have_text(say("privacy.unsaved"))
+    with page.expect_event("dialog") as leaving:
+        page.evaluate("void setTimeout(() => location.assign('/'))")
+    assert leaving.value.type == "beforeunload"
+    leaving.value.dismiss()
     page.get_by_role("button", name=say("privacy.pattern.add")).focus()
     page.keyboard.press("Enter")
     page.keyboard.type("<b>Dossier</b>")
@@ -47,7 +51,18 @@ def test_a_policy_is_changed_corrected_and_tried_and_who_came_second_decides(
     expression.fill("CF-[0-9]{4}")
     hosts.fill("gpu.lan")
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+
+    def meanwhile(route: Route) -> None:
+        hosts.fill("gpu.lan\nlate.lan")
+        route.continue_()
+
+    page.route("**/api/v1/privacy/policy", meanwhile, times=1)
+    with page.expect_response("**/api/v1/privacy/policy") as first:
+        page.keyboard.press("Enter")
+    assert first.value.json()["localHosts"] == ["gpu.lan"]
+    expect(page.get_by_role("button", name=say("privacy.save"))).to_be_enabled()
+    expect(said).to_have_text(say("privacy.unsaved"))
+    page.get_by_role("button", name=say("privacy.save")).click()
     expect(said).to_contain_text("regex@1/policy@")
     expect(page.locator(".wrong")).to_have_count(0)
     expect(page.locator("#policy-state")).to_contain_text(say("privacy.source.ui"))
@@ -78,6 +93,6 @@ def test_a_policy_is_changed_corrected_and_tried_and_who_came_second_decides(
         page.get_by_role("button", name=say("privacy.conflict.mine")).click()
         expect(page.locator("#policy-off")).to_be_visible()
         now = other.ask("GET", "/api/v1/privacy/policy").json()
-        assert (now["enabled"], now["actions"]["phone"], now["localHosts"]) == (False, "block", ["gpu.lan"])
+        assert (now["enabled"], now["actions"]["phone"], now["localHosts"]) == (False, "block", ["gpu.lan", "late.lan"])
         assert [each["name"] for each in now["customPatterns"]] == ["<b>Dossier</b>"]
     assert [line for line in told if "400" not in line and "412" not in line] == []

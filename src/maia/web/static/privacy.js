@@ -82,17 +82,27 @@ function showIssues(issues) {
   first?.focus();
 }
 
+let edits = 0; // what was changed since the page came; `kept` of it are saved
+let kept = 0;
+
+function changed() {
+  edits += 1;
+  say(form.dataset.changed, "muted");
+}
+
 async function save(mark) {
   clear();
+  const now = edits;
   const button = form.querySelector(".policy-foot button");
   button.disabled = true;
   const answer = await ask("PUT", POLICY, policy(), mark);
   button.disabled = false;
   if (answer.ok) {
     form.dataset.mark = answer.mark;
+    kept = now;
     await redraw("policy-state", "privacy-counts");
     document.getElementById("policy-off").hidden = answer.data.enabled;
-    return say(fill(form.dataset.done, answer.data), "success");
+    return kept === edits ? say(fill(form.dataset.done, answer.data), "success") : say(form.dataset.changed, "muted");
   }
   if (answer.status === 412) {
     say("", "");
@@ -108,7 +118,7 @@ if (document.getElementById("policy-said")) {
     event.preventDefault();
     save(form.dataset.mark);
   });
-  form.addEventListener("input", () => say(form.dataset.changed, "muted"));
+  form.addEventListener("input", changed);
   form.addEventListener("click", (event) => {
     const act = event.target.closest("button")?.dataset.act;
     if (act === "remove") {
@@ -116,9 +126,11 @@ if (document.getElementById("policy-said")) {
       const next = row.nextElementSibling ?? row.previousElementSibling;
       row.remove();
       (next?.querySelector("[data-act]") ?? document.getElementById("add-pattern")).focus();
-      say(form.dataset.changed, "muted");
-    } else if (act === "theirs") location.reload();
-    else if (act === "mine") save();
+      changed();
+    } else if (act === "theirs") {
+      kept = edits;
+      location.reload();
+    } else if (act === "mine") save();
   });
   document.getElementById("add-pattern").addEventListener("click", () => {
     if (patterns.children.length >= Number(patterns.dataset.most)) return;
@@ -126,6 +138,7 @@ if (document.getElementById("policy-said")) {
     patterns.lastElementChild.querySelector("input").focus();
   });
   form.addEventListener("reset", clear);
+  addEventListener("beforeunload", (event) => kept === edits || event.preventDefault());
 }
 
 // Trying it -----------------------------------------------------------------------------------------------------------
