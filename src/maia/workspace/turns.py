@@ -16,15 +16,12 @@ from maia.core.types import Failure, Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
-from maia.database.events import events_after
 from maia.engine.setup import Bound
-from maia.engine.transcript import Transcript, known_files
 from maia.workspace.approvals import Queue
 from maia.workspace.autonomy.resuming import Earlier, Task, earlier_of
 from maia.workspace.autonomy.watch import Watch
 from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.calls.routing import Routing
-from maia.workspace.colleagues import Role
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.delegating.delegation import Ground, TurnDelegation
 from maia.workspace.delegating.refused import keep_refused
@@ -34,7 +31,8 @@ from maia.workspace.files.attachments import Attachments
 from maia.workspace.files.gathering import gathered
 from maia.workspace.files.joining import Reader, joined
 from maia.workspace.files.pictures import filled, not_passed, noted
-from maia.workspace.folders import Room, WorkFolders
+from maia.workspace.folders import WorkFolders
+from maia.workspace.kept import KeptConversations
 from maia.workspace.log import Log, TurnLog
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.shelf import Shelf
@@ -48,7 +46,6 @@ from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
 LONGEST_MESSAGE = 400_000
-_KEPT_BENCHES = 32
 _logger = logging.getLogger("maia.workspace")
 
 
@@ -70,21 +67,6 @@ class _Running:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
     stuck: bool = False
-
-
-@dataclass(slots=True)
-class _Kept:
-    """What stays of a conversation between its turns: its tools, and its log as it was read up to `seq`.
-
-    `is_behind`: a turn was begun since, so that there is more in the log.
-    """
-
-    room: Room
-    role: Role
-    bench: WorkBench
-    transcript: Transcript
-    seq: int = 0
-    is_behind: bool = False
 
 
 class Turns:
@@ -110,13 +92,12 @@ class Turns:
         self._folders = folders
         self._privacy = privacy
         self._briefer = briefer
-        self._open_bench = open_bench
         self._models = models
         self._routing = routing
         self._staff = staff
         self._watch = watch
         self._running: dict[str, _Running] = {}
-        self._kept: dict[str, _Kept] = {}
+        self._kept = KeptConversations(database, open_bench)
         self._closing = False
         self._warming: set[asyncio.Task[None]] = set()
         self.paused = PausedRuns(database, log, self, self._words)
@@ -187,7 +168,7 @@ class Turns:
     async def _warm(self, row: ConversationRow) -> None:
         with suppress(Exception):  # whatever is wrong is told to who sends a message
             assigned = await self._staff.of(row)
-            await self._keep(row, await self._folders.room(row, assigned.folders), assigned.role)
+            await self._kept.keep(row, await self._folders.room(row, assigned.folders), assigned.role)
 
     def stop(self, conversation_id: str) -> bool:
         """Stop the turn that runs; returns at once, False when there is none. What was written is kept."""
@@ -233,7 +214,7 @@ class Turns:
         if assigned.missing:
             raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
         room = await self._folders.room(row, assigned.folders)
-        kept = await self._keep(row, room, how.bounded(assigned.role))
+        kept = await self._kept.keep(row, room, how.bounded(assigned.role))
         bench = kept.bench
         way = await self._routing.way(row, bench, assigned, submission, override, masked=masked)
         known, chosen = self._models.catalogue, way.chosen
@@ -251,7 +232,7 @@ class Turns:
         goes_along = await joined(self._database, self._files, row, files, reader)
         submission = replace(passed.submission, attachments=goes_along.attachments)
         tape.files, tape.has_words = submission.attachments, bool(submission.text)
-        transcript = await self._transcript(row, kept)
+        transcript = await self._kept.transcript(row, kept)
         notices = (*(room.notices if how.is_by_person else _logged(room.notices, bench)), *way.notices)
         if known.is_blind(chosen.pair):
             bound, notice = noted(bound), not_passed(transcript.messages(), submission.attachments, chosen.pair.model)
@@ -358,50 +339,16 @@ class Turns:
             del self._running[conversation_id]
         running.ended.set()
 
-    async def _keep(self, row: ConversationRow, room: Room, role: Role) -> _Kept:
-        """The conversation's tools, kept between its turns, so that they remember what they have read.
-
-        In other folders, and with an agent whose definition is another by now, they are others, and know nothing yet.
-        """
-        kept = self._kept.pop(row.id, None)
-        if kept is None or (kept.room.roots, kept.room.mine, kept.role) != (room.roots, room.mine, role):
-            kept = _Kept(room, role, await self._bench(row, room, role), Transcript(name=row.id))
-        self._kept[row.id] = kept
-        while len(self._kept) > _KEPT_BENCHES:
-            del self._kept[next(iter(self._kept))]
-        return kept
-
     async def _words(self, row: ConversationRow, approved: int) -> str:
         """What a run that waited is told when it goes on."""
         assigned = await self._staff.of(row)
-        kept = await self._keep(row, await self._folders.room(row, assigned.folders), assigned.role)
+        kept = await self._kept.keep(row, await self._folders.room(row, assigned.folders), assigned.role)
         return kept.bench.say("autonomy.go_on", n=approved)
 
     async def _earlier(self, conversation_id: str, resumes: int) -> Earlier:
         if not resumes:
             return Earlier()
         return await self._database.read(lambda c: earlier_of(c, conversation_id, resumes))
-
-    async def _bench(self, row: ConversationRow, room: Room, role: Role) -> WorkBench:
-        """The tools as this agent has them. Raises `ModelUnavailable` where its definition cannot be followed."""
-        try:
-            return await asyncio.to_thread(self._open_bench, room, row.lang, role)
-        except MaiaError as error:
-            if role.agent is None:
-                raise
-            raise ModelUnavailable("agent_unavailable", error.key, **error.values) from error
-
-    async def _transcript(self, row: ConversationRow, kept: _Kept) -> Transcript:
-        """The whole conversation as the model will read it: from our own log, whoever answered before (R-2.066)."""
-        if kept.is_behind or row.last_seq > kept.seq:
-            kept.is_behind = False
-            logged = await self._database.read(lambda c: events_after(c, row.id, kept.seq, None))
-            for each in logged:
-                kept.transcript.apply(each.event)
-                kept.seq = each.seq
-                for path, digest in known_files(each.event):
-                    kept.bench.seen(row.id, path, digest)
-        return kept.transcript.branch()
 
 
 def _cancel(running: _Running) -> None:
