@@ -20,7 +20,7 @@ from maia.database import conversations, migrate, people, search, settings, user
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
 from maia.database.folders import FolderRow, set_folders
-from maia.database.tables import SECRETS
+from maia.database.tables.models import SECRETS
 from tests.databases import database_url, new_database, postgres  # pyright: ignore[reportUnusedImport] - fixtures
 
 __all__ = ["database_url", "postgres"]
@@ -137,7 +137,7 @@ def test_an_installation_is_backed_up_and_put_back_elsewhere(
 def test_every_table_is_in_a_backup(data: Path, database_url: str) -> None:
     from maia.database.connect import open_engine
     from maia.database.dump import snapshot
-    from maia.database.tables import METADATA
+    from maia.database.tables.every import METADATA
 
     opened(database_url, data).close()
     engine = open_engine(address_of(database_url, data))

@@ -15,7 +15,7 @@ from maia.database.address import shown
 from maia.database.database import Database
 from maia.database.ids import ID_CHARS, new_id
 from maia.database.problems import DatabaseBusy, DatabaseProblem
-from maia.database.tables import METADATA
+from maia.database.tables.every import METADATA
 
 pytestmark = pytest.mark.filterwarnings("error")
 

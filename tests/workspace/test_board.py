@@ -10,7 +10,7 @@ from maia.core.types import Submission
 from maia.database import board, conversations, messages, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
-from maia.database.tables import CONVERSATIONS
+from maia.database.tables.conversations import CONVERSATIONS
 from maia.workspace.changing import Asked as Changed
 from maia.workspace.news import EVERYTHING, News
 from maia.workspace.problems import Unusable

@@ -13,7 +13,7 @@ from maia.database import compositions
 from maia.database.compositions import MemoryDelivery
 from maia.database.ids import now_ms
 from maia.database.providers import ModelRow
-from maia.database.tables import CONTEXT_DAYS
+from maia.database.tables.memory import CONTEXT_DAYS
 from maia.engine.setup import Bound
 from maia.privacy.destination import Destination
 from maia.privacy.sent import Sent

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy import Connection, update
 
 from maia.database.ids import now_ms
-from maia.database.tables import COMPOSITIONS, FOLDERS
+from maia.database.tables.conversations import COMPOSITIONS, FOLDERS
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 from tests.workspace.test_approvals import database_of, turn
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from maia.core.events import Notice, TurnEnded, UserSaid, WireAnswer, WireEvent
 from maia.core.types import AssistantMessage, ModelRequest, Submission, TextPart, ToolCallPart, UserMessage
 from maia.database.database import Database
-from maia.database.tables import AUDIT
+from maia.database.tables.people import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination
 from maia.privacy.policy import Policy
 from maia.workspace.choosing import Change

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Row, Select, func, select, true, update
 from maia.core.types import JsonObject
 from maia.database.conversations import Status
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import APPROVALS, CONVERSATIONS, USERS
+from maia.database.tables.conversations import APPROVALS, CONVERSATIONS
+from maia.database.tables.people import USERS
 
 ApprovalStatus: TypeAlias = Literal["open", "approved", "refused", "used", "auto", "dropped"]
 """`approved` until the call was made, then `used`; `auto` for one that nobody was asked about, which is reported here;

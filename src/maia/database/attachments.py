@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, delete, func, select, update
 
 from maia.database.ids import new_id, now_ms
 from maia.database.search import keep_words
-from maia.database.tables import ATTACHMENTS, CONVERSATIONS
+from maia.database.tables.conversations import ATTACHMENTS, CONVERSATIONS
 
 Origin: TypeAlias = Literal["person", "model"]
 _A = ATTACHMENTS.c

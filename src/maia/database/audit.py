@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, or_, select
 
 from maia.core.types import JsonObject
-from maia.database.tables import AUDIT, USERS
+from maia.database.tables.people import AUDIT, USERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, func, select, update
 
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import AUTONOMY_LEVELS, CONVERSATIONS, DENIALS, USERS
+from maia.database.tables.conversations import AUTONOMY_LEVELS, CONVERSATIONS, DENIALS
+from maia.database.tables.people import USERS
 
 Checkpoint: TypeAlias = Literal["deterministic", "judge", "lockout"]
 """Who refused: a rule or a protected place, the check of a call, or the lock after several denials."""

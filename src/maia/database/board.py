@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, false, func, select, t
 
 from maia.database.cards import Card, cards_query, completed, read_cards
 from maia.database.search import holding
-from maia.database.tables import CONVERSATIONS, LABELS, MESSAGES, STAGES
+from maia.database.tables.conversations import CONVERSATIONS, LABELS, MESSAGES, STAGES
 
 Grouping: TypeAlias = Literal["stage", "priority", "agent"]
 State: TypeAlias = Literal["all", "active", "done"]

@@ -11,7 +11,16 @@ from sqlalchemy import Connection, Row, Select, delete, func, select, update
 from maia.database.conversations import Status
 from maia.database.delegations import subs_of, subtasks_of
 from maia.database.ids import now_ms
-from maia.database.tables import CONVERSATION_OWNERS, CONVERSATIONS, EVENTS, LABELS, MESSAGES, PROJECTS, STAGES, USERS
+from maia.database.tables.conversations import (
+    CONVERSATION_OWNERS,
+    CONVERSATIONS,
+    EVENTS,
+    LABELS,
+    MESSAGES,
+    PROJECTS,
+    STAGES,
+)
+from maia.database.tables.people import USERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import COMPOSITION_SECTIONS, COMPOSITIONS, CONTEXT_DAYS, CONVERSATIONS
+from maia.database.tables.conversations import COMPOSITION_SECTIONS, COMPOSITIONS, CONVERSATIONS
+from maia.database.tables.memory import CONTEXT_DAYS
 
 TokensSource: TypeAlias = Literal["measured", "estimated"]
 _C, _S = COMPOSITIONS.c, COMPOSITION_SECTIONS.c

@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bin
 from maia.database.history import add_change
 from maia.database.ids import new_id, now_ms
 from maia.database.search import TITLE, keep_words
-from maia.database.tables import CONVERSATIONS, STAGES
+from maia.database.tables.conversations import CONVERSATIONS, STAGES
 
 Status: TypeAlias = Literal["idle", "running", "waiting", "waiting_approval", "waiting_plan", "archived"]
 """The six statuses (R-2.018)."""

@@ -12,7 +12,7 @@ from maia.database.approvals import status_after
 from maia.database.conversations import Pin, Status, add_conversation, set_status
 from maia.database.history import add_change
 from maia.database.ids import now_ms
-from maia.database.tables import CONVERSATIONS, DELEGATIONS, MESSAGES
+from maia.database.tables.conversations import CONVERSATIONS, DELEGATIONS, MESSAGES
 
 DelegationKind: TypeAlias = Literal["specialist", "card", "sub"]
 """A specialist that is waited for, a card of the board, a thread beside the conversation."""

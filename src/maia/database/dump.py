@@ -161,7 +161,7 @@ def _set_aside(connection: Connection, schema: str) -> None:
 
 def _known_names() -> set[str]:
     """Our tables; others may live in the same database."""
-    from maia.database.tables import METADATA
+    from maia.database.tables.every import METADATA
 
     return {*METADATA.tables, *_OURS_ALONE}
 

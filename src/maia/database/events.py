@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, select, upda
 
 from maia.core.codec import UnreadableEvent, dump_event, load_event
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
-from maia.database.tables import CONVERSATIONS, EVENTS
+from maia.database.tables.conversations import CONVERSATIONS, EVENTS
 
 PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
 """Pieces of what a later event of the turn holds whole."""

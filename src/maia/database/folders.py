@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, bindparam, delete, func, select
 
 from maia.database.ids import new_id
-from maia.database.tables import CONVERSATIONS, FOLDERS, PROJECTS
+from maia.database.tables.conversations import CONVERSATIONS, FOLDERS, PROJECTS
 
 Scope: TypeAlias = Literal["conversation", "project", "project_type"]
 _F = FOLDERS.c

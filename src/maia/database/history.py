@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, Row, bindparam, func, select
 
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import HISTORY, USERS
+from maia.database.tables.conversations import HISTORY
+from maia.database.tables.people import USERS
 
 EntryKind: TypeAlias = Literal["note", "change"]
 Tracked: TypeAlias = Literal["stage", "project", "priority", "status", "due", "task"]

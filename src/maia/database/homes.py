@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select, update
 
 from maia.database.conversations import Pin, add_conversation
-from maia.database.tables import CONVERSATIONS
+from maia.database.tables.conversations import CONVERSATIONS
 
 _C = CONVERSATIONS.c
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, cast
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, or_, select, update
 
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import CONVERSATIONS, MEMORIES, MESSAGES, PROJECTS
+from maia.database.tables.conversations import CONVERSATIONS, MESSAGES, PROJECTS
+from maia.database.tables.memory import MEMORIES
 
 NoteScope: TypeAlias = Literal["global", "type", "project"]
 NoteOrigin: TypeAlias = Literal["person", "agent", "tool", "import", "channel"]

@@ -13,7 +13,7 @@ from maia.database.conversations import set_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import keep_words
 from maia.database.spending import Spent, add_spent, purpose_of_turn, today
-from maia.database.tables import ATTACHMENTS, CONVERSATIONS, MESSAGES
+from maia.database.tables.conversations import ATTACHMENTS, CONVERSATIONS, MESSAGES
 
 MessageRole: TypeAlias = Literal["user", "assistant"]
 _M = MESSAGES.c

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select
 
 from maia.database.ids import now_ms
-from maia.database.tables import CONVERSATIONS, FOLDERS, OPENED_SESSIONS
+from maia.database.tables.conversations import CONVERSATIONS, FOLDERS, OPENED_SESSIONS
 
 _O = OPENED_SESSIONS.c
 _C = CONVERSATIONS.c

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from maia.database.ids import now_ms
-from maia.database.tables import IDENTITIES, INVITATIONS, SIGN_INS, USERS
+from maia.database.tables.people import IDENTITIES, INVITATIONS, SIGN_INS, USERS
 from maia.database.users import Role, User, user_of
 
 Standing: TypeAlias = Literal["active", "invited", "archived"]

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select, update
 
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import PROJECT_TYPES, PROJECTS, STAGES
+from maia.database.tables.conversations import PROJECT_TYPES, PROJECTS, STAGES
 
 
 @dataclass(frozen=True, slots=True)

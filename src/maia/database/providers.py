@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from maia.core.types import Effort, JsonObject
 from maia.database.ids import now_ms
-from maia.database.tables import MODELS, PROVIDERS, TIERS
+from maia.database.tables.models import MODELS, PROVIDERS, TIERS
 
 Kind: TypeAlias = Literal["api", "local", "cli"]
 Health: TypeAlias = Literal["unknown", "ready", "absent", "no_key", "auth", "unreachable"]

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select, update
 
 from maia.core.types import JsonObject, JsonValue
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import AUDIT, SETTINGS
+from maia.database.tables.people import AUDIT, SETTINGS
 
 
 def setting(connection: Connection, name: str) -> JsonValue:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
-from maia.database.tables import PROVIDERS, SPENDING
+from maia.database.tables.models import PROVIDERS, SPENDING
 
 TURN = "turn"
 """The purpose of what a conversation's own turns cost, followed by `:` and the agent that answered, if any did.

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from maia.core.types import JsonObject
 from maia.database.ids import new_id, now_ms
-from maia.database.tables import SIGN_INS, USERS
+from maia.database.tables.people import SIGN_INS, USERS
 
 Role: TypeAlias = Literal["owner", "admin", "user", "guest"]
 """What somebody may do; the first owner comes from the first run (N-20.01)."""

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from maia.database.tables import METADATA
+from maia.database.tables.every import METADATA
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
 with context.begin_transaction():

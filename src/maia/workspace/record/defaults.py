@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from maia.database.database import Database
 from maia.database.folders import FolderRow, folders_of, set_folders
-from maia.database.tables import PROJECT_TYPES, PROJECTS
+from maia.database.tables.conversations import PROJECT_TYPES, PROJECTS
 from maia.database.users import User
 from maia.folders.lists import Folder
 from maia.workspace.folders import WorkFolders

@@ -12,7 +12,7 @@ from maia.database import projects, settings
 from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.projects import Project, ProjectType, Stage
-from maia.database.tables import PROJECT_TYPES, PROJECTS, STAGES
+from maia.database.tables.conversations import PROJECT_TYPES, PROJECTS, STAGES
 from maia.database.users import User
 from maia.workspace.news import News
 from maia.workspace.problems import NotThere, Unusable

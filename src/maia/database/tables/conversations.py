@@ -1,173 +1,14 @@
-"""The tables of the workspace. A conversation is one row, whether it is read as a chat or as a card (R-2.001).
+"""Projects, conversations, and what stands in and around them.
 
-Every change of this file needs a revision in `migrations/versions`; a test compares the two on both databases.
+A conversation is one row, whether it is read as a chat or as a card (R-2.001).
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Table, Text, UniqueConstraint, text
+from sqlalchemy import Column, Index, Table, Text, UniqueConstraint
 
 from maia.database.columns import count, data, flag, ident, moment, money, place, to, words
-
-METADATA = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-# People --------------------------------------------------------------------------------------------------------------
-
-USERS = Table(
-    "users",
-    METADATA,
-    ident(),
-    words("email"),  # in lower case
-    words("name"),
-    words("role"),  # owner | admin | user | guest
-    words("password", required=False),  # an argon2 hash; NULL for who cannot sign in by one
-    words("lang", required=False),
-    data("preferences"),
-    moment("created_at"),
-    moment("archived_at", required=False),
-    UniqueConstraint("email"),
-)
-
-SIGN_INS = Table(
-    "sign_ins",
-    METADATA,
-    ident(),  # the digest of the cookie's token; the token itself is kept nowhere
-    to("users", "user_id"),
-    moment("created_at"),
-    moment("seen_at"),
-    moment("expires_at"),
-    words("browser", ""),
-    Index(None, "user_id"),
-    Index(None, "expires_at"),
-)
-
-INVITATIONS = Table(
-    "invitations",
-    METADATA,
-    ident(),  # the digest of the link's token
-    to("users", "user_id"),
-    to("users", "made_by", required=False, on_delete="SET NULL"),
-    moment("created_at"),
-    moment("expires_at"),
-    UniqueConstraint("user_id"),
-)
-
-IDENTITIES = Table(
-    "identities",
-    METADATA,
-    Column("issuer", Text, primary_key=True),
-    Column("subject", Text, primary_key=True),
-    to("users", "user_id"),
-    moment("created_at"),
-    Index(None, "user_id"),
-)
-
-AUDIT = Table(
-    "audit",
-    METADATA,
-    ident(),
-    moment("at"),
-    words("action"),
-    to("users", "user_id", required=False, on_delete="SET NULL"),
-    words("conversation_id", required=False),  # no reference: what was done outlives what it was done to
-    data("details"),
-    Index(None, "at"),
-    Index(None, "action", "at"),
-)
-
-SETTINGS = Table(
-    "settings",
-    METADATA,
-    Column("name", Text, primary_key=True),
-    data("value"),
-    moment("changed_at"),
-    to("users", "changed_by", required=False, on_delete="SET NULL"),
-)
-
-# Models --------------------------------------------------------------------------------------------------------------
-
-SECRETS = Table(
-    "secrets",
-    METADATA,
-    Column("name", Text, primary_key=True),
-    Column("box", LargeBinary, nullable=False),  # encrypted
-    moment("changed_at"),
-)
-
-PROVIDERS = Table(
-    "providers",
-    METADATA,
-    ident(),
-    words("name"),
-    words("kind"),  # api | local | cli
-    words("format", ""),
-    words("base_url", ""),
-    words("secret_name", required=False),
-    data("options"),
-    flag("enabled"),
-    flag("is_default"),
-    place(),
-    words("health", "unknown"),
-    data("health_details"),
-    moment("checked_at", required=False),
-    moment("created_at"),
-    UniqueConstraint("name"),
-)
-
-MODELS = Table(
-    "models",
-    METADATA,
-    to("providers", "provider_id", primary=True),
-    Column("id", Text, primary_key=True),
-    words("name"),
-    words("real_id", required=False),
-    count("window"),
-    count("max_output"),
-    Column("sees_images", Boolean),  # NULL where nobody knows
-    flag("no_tools"),
-    data("efforts"),
-    words("default_effort", required=False),
-    words("effort_source", "unknown"),
-    data("price"),
-    flag("enabled"),
-    flag("is_gone"),  # not offered by the last refresh
-    flag("off_by_person"),
-    place(),
-    moment("refreshed_at", required=False),
-)
-
-TIERS = Table(
-    "tiers",
-    METADATA,
-    Column("tier", Text, primary_key=True),  # a name of `workspace.catalogue.TIERS`
-    count("position", primary=True),
-    words("provider_id"),
-    words("model_id"),
-    words("effort", required=False),
-)
-
-SPENDING = Table(
-    "spending",
-    METADATA,
-    Column("day", Text, primary_key=True),  # 2026-11-30, where the server is
-    Column("purpose", Text, primary_key=True),  # turn | turn:<agent> | title | triage | …
-    Column("provider_id", Text, primary_key=True),  # no reference: what was spent outlives its provider
-    Column("model_id", Text, primary_key=True),
-    count("calls", 0),
-    count("tokens_in", 0),
-    count("tokens_out", 0),
-    Column("usd", Float, nullable=False, server_default=text("0")),  # of what is known
-    count("unknown", 0),  # calls of which nobody knows the cost
-)
-
-# Projects ------------------------------------------------------------------------------------------------------------
+from maia.database.tables.metadata import METADATA
 
 PROJECT_TYPES = Table(
     "project_types",
@@ -207,8 +48,6 @@ STAGES = Table(
     words("agent", required=False),
     count("wip_limit"),
 )
-
-# Conversations -------------------------------------------------------------------------------------------------------
 
 CONVERSATIONS = Table(
     "conversations",
@@ -464,40 +303,4 @@ COMPOSITION_SECTIONS = Table(
     words("privacy", required=False),
     count("masked", 0),
     data("masked_types"),
-)
-
-# Memory --------------------------------------------------------------------------------------------------------------
-
-MEMORIES = Table(
-    "memories",
-    METADATA,
-    ident(),
-    to("users", "user_id"),
-    words("scope", "global"),  # global | type | project
-    words("scope_id", ""),
-    words("text"),
-    words("words", ""),  # folded, each between spaces
-    Column("vector", LargeBinary),
-    words("origin", "person"),  # person | agent | tool | import | channel
-    flag("is_standing"),
-    flag("is_important"),
-    flag("is_flagged"),
-    words("conversation_id", required=False),  # no reference: what was learned outlives where
-    moment("created_at"),
-    moment("changed_at"),
-    Index(None, "user_id", "scope", "scope_id"),
-)
-
-CONTEXT_DAYS = Table(
-    "context_days",
-    METADATA,
-    Column("day", Text, primary_key=True),  # 2026-12-04, UTC
-    Column("provider_id", Text, primary_key=True),
-    count("turns", 0),
-    count("with_memory", 0),
-    count("items", 0),
-    count("expanded", 0),
-    count("memory_tokens", 0),
-    count("lookups", 0),
-    count("items_read", 0),
 )
