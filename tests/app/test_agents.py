@@ -207,7 +207,8 @@ def test_an_agent_that_is_switched_off_is_listed_and_starts_nothing(
 
 def test_only_the_named_tools_are_there_in_their_usual_order() -> None:
     tools = {tool.spec.name: tool for tool in built_in_tools()}
-    kept, notices = tools_for(("grep", "read_file", "memory_search", "Nope"), "its file", tools)
+    named = ("grep", "read_file", "memory_search", "ask_user", "run_specialist", "Nope")
+    kept, notices = tools_for(named, "its file", tools)
     assert (list(kept), [notice.values["names"] for notice in notices]) == (["Read", "Grep"], ["Nope"])
     assert tools_for((), "", tools)[0] == {}
     assert list(tools_for(None, "", tools)[0]) == list(tools)

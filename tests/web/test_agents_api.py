@@ -260,6 +260,13 @@ def test_a_removed_agent_is_kept_aside_and_comes_back(owner: Visitor, home: Path
     assert owner.ask("DELETE", "/api/v1/agents/scrap").status_code == 200
 
 
+def test_every_tool_that_a_model_can_be_offered_can_be_listed_for_an_agent(owner: Visitor) -> None:
+    tools = owner.ask("GET", "/api/v1/agents/tools").json()["tools"]
+    listed = {name.casefold() for each in tools for name in (each["name"], *each["also"])}
+    there = {each["id"] for each in owner.ask("GET", "/api/v1/tools").json()["tools"]}
+    assert there - listed == {"memory_search", "memory_expand"}, "who has a memory looks up in any case (N-05.08)"
+
+
 def test_what_an_agent_keeps_for_itself_is_shown_and_forgotten(owner: Visitor, home: Path) -> None:
     put(home, "mind", IRIS.replace("nickname: Iris", "nickname: Mind"))
     assert owner.ask("GET", "/api/v1/agents/mind/memories").json() == {"memories": []}

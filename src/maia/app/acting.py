@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from maia.core.agent import OWN_RUNNER, AgentDefinition
-from maia.core.delegation import DELEGATING
+from maia.core.delegation import DELEGATE_TO_AGENT, DELEGATING, RUN_SPECIALIST
 from maia.core.events import Notice
 from maia.core.text import visible
 from maia.core.tool import AnyTool
@@ -138,14 +138,19 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {
     "run_command": "Bash",
     "web_fetch": "WebFetch",
     "ask_user": "AskUser",
+    "todo_write": "TodoWrite",
+    "current_model": "CurrentModel",
+    "memory_store": "MemoryStore",
 }
+_ELSEWHERE: Final = "AskUser"
+"""Asks who reads later, which a terminal has no need of: a list that names it is right there, too."""
 _NOT_HERE: Final = ("memory_search", "memory_expand", *DELEGATING)
 """Tools that come beside these: whoever has a memory looks things up anyway (N-05.08), only the workspace delegates."""
 
 
 def other_names(tool: str) -> tuple[str, ...]:
     """The names that other programs give to a tool of ours."""
-    return tuple(name for name, ours in _OTHER_NAMES.items() if ours == tool)
+    return tuple(name for name, ours in {**_OTHER_NAMES, DELEGATE_TO_AGENT: RUN_SPECIALIST}.items() if ours == tool)
 
 
 def tools_for(
@@ -161,7 +166,7 @@ def tools_for(
     meant = {name: _OTHER_NAMES.get(name.casefold(), name) for name in known}
     by_name = {name.casefold(): name for name in tools}
     wanted = {by_name.get(name.casefold(), "") for name in meant.values()}
-    unknown = [name for name, ours in meant.items() if ours.casefold() not in by_name]
+    unknown = [name for name, ours in meant.items() if ours.casefold() not in by_name and ours != _ELSEWHERE]
     values = {"file": shown, "n": len(unknown), "names": ", ".join(unknown)}
     notices = (Notice("warn", "agents.no_such_tool", values),) if unknown else ()
     return {name: tool for name, tool in tools.items() if name in wanted}, notices

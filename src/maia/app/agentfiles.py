@@ -12,14 +12,16 @@ from maia.app.acting import other_names
 from maia.app.colleagues import KnownAgents
 from maia.app.supply import program_of
 from maia.core.agent import AgentDefinition
+from maia.core.delegation import ASSIGN_TASK, CREATE_SUB_CONVERSATION, RUN_SPECIALIST
 from maia.core.memories import Memory
 from maia.launch import find_folders
 from maia.settings import Settings
 from maia.workspace.colleagues import Colleague
 from maia.workspace.definitions import ToolSeen
 
-_KEEPING = "MemoryStore"
-"""Comes with a memory and not with the folder, and must be listed; looking something up need not (N-05.08)."""
+_BESIDE = ("MemoryStore", "AskUser", RUN_SPECIALIST, ASSIGN_TASK, CREATE_SUB_CONVERSATION)
+"""What comes with a memory or a conversation and not with the folder, and must be listed; looking something up need not
+(N-05.08)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class HomeFiles:
 
         specs = (tool.spec for tool in built_in_tools())
         seen = [ToolSeen(spec.name, spec.description.partition("\n")[0], other_names(spec.name)) for spec in specs]
-        return [*seen, ToolSeen(_KEEPING, "")]
+        return [*seen, *(ToolSeen(name, "", other_names(name)) for name in _BESIDE)]
 
     def memory(self, name: str) -> Memory | None:
         from maia.app.memories import agent_identity, memory_place, open_memory

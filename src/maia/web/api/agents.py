@@ -69,9 +69,9 @@ async def restore_agent(desk: AtDesk, person: SignedIn, body: Kept) -> JsonObjec
 
 @router.get("/agents/tools")
 async def agent_tools(desk: AtDesk) -> JsonObject:
-    """The tools that are installed, of which an agent may be given some."""
+    """The tools that an agent may be given; `also` are other names that mean the same."""
     tools = await asyncio.to_thread(desk.workspace.definitions.tools)
-    return {"tools": [{"name": each.name, "about": each.about} for each in tools]}
+    return {"tools": [{"name": each.name, "about": each.about, "also": [*each.also]} for each in tools]}
 
 
 @router.get("/agents/{agent_id}")

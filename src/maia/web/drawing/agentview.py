@@ -10,6 +10,7 @@ from maia.core.agent import AgentDefinition, AgentGroup, AgentKind
 from maia.core.ports import Say
 from maia.core.text import visible
 from maia.core.types import JsonObject
+from maia.web.drawing.autonomywords import ABOUT
 from maia.web.drawing.words import Sign
 from maia.workspace.colleagues import Colleague, is_talked_to
 from maia.workspace.definitions import Definition, ToolSeen
@@ -31,12 +32,6 @@ _DISABLED: Final = Sign("pause", "warning", "agentpage.badge.disabled")
 _BROKEN: Final = Sign("alert", "danger", "agentpage.badge.broken")
 _ALWAYS: Final = ("memory_search", "memory_expand")
 """Tools that come with a memory, listed or not (N-05.08)."""
-
-
-_WORDED: Final = frozenset(
-    ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch", "MemoryStore")
-)
-"""Tools that are told in the reader's words, all others as models are told of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +127,7 @@ def tool_lines(chosen: Sequence[str] | None, installed: Sequence[ToolSeen], say:
         said = next(
             (written.pop(each.casefold()) for each in (tool.name, *tool.also) if each.casefold() in written), ""
         )
-        about = say(f"agentpage.tool.{tool.name}") if tool.name in _WORDED else tool.about
+        about = say(ABOUT[tool.name]) if tool.name in ABOUT else tool.about
         lines.append(ToolLine(said or tool.name, about, bool(said)))
     for key, name in written.items():
         note = "agentpage.tools.always" if key in _ALWAYS else "agentpage.tools.unknown"
