@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.i18n.formats import number
+from tests.web.holding import Held
 from tests.web.serving import Serving, Visitor, serving
 from tests.web.test_agents_api import BROKEN, IRIS
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
@@ -153,15 +154,13 @@ def test_what_is_typed_while_the_form_is_saved_stays_unsaved_and_enter_twice_mak
     goal = page.get_by_label(say("agentpage.field.goal"))
     goal.fill("first")
 
-    def slow(route: Route) -> None:
-        goal.fill("first and second")
-        route.continue_()
-
-    page.route("**/api/v1/agents/zoe", slow)
+    held = Held(page, "**/api/v1/agents/zoe")
     page.get_by_role("button", name=say("agentpage.save")).click()
+    route = held.come()
+    goal.fill("first and second")
+    route.continue_()
     expect(page.get_by_role("button", name=say("agentpage.save"))).to_be_enabled()
     expect(note).to_have_text(say("agentpage.unsaved"))
-    page.unroute("**/api/v1/agents/zoe")
     file = office[1] / "zoe" / "AGENT.md"
     assert "goal: first\n" in file.read_text("utf-8")
     page.get_by_role("button", name=say("agentpage.save")).click()

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, StorageState, expect
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
 
 from maia.i18n.catalogue import Catalogue
+from tests.web.holding import Held
 from tests.web.serving import Serving, Visitor, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
     browser,
@@ -152,13 +153,12 @@ def test_nothing_that_was_typed_is_lost_to_a_refusal_or_to_what_is_on_its_way(
     expect(page.locator("#title")).to_have_text("Typed")
     expect(page.locator("#title")).to_be_focused()
 
-    def slow(route: Route) -> None:
-        page.fill("#note", "the next one")
-        route.continue_()
-
-    page.route("**/notes", slow)
+    held = Held(page, "**/notes")
     page.fill("#note", "the first one")
     page.locator("#note-form button").click()
+    route = held.come()
+    page.fill("#note", "the next one")
+    route.continue_()
     expect(page.locator("#entries")).to_contain_text("the first one")
     expect(page.locator("#note")).to_have_value("the next one")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import BrowserContext, Route, expect
+from playwright.sync_api import BrowserContext, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
+from tests.web.holding import Held
 from tests.web.serving import Serving, Visitor
 from tests.web.test_browser import browser, context, pytestmark, watched
 from tests.web.test_privacy import IBAN, fake, far, near
@@ -52,13 +53,12 @@ def test_a_policy_is_changed_corrected_and_tried_and_who_came_second_decides(
     hosts.fill("gpu.lan")
     page.keyboard.press("Tab")
 
-    def meanwhile(route: Route) -> None:
-        hosts.fill("gpu.lan\nlate.lan")
-        route.continue_()
-
-    page.route("**/api/v1/privacy/policy", meanwhile, times=1)
+    held = Held(page, "**/api/v1/privacy/policy")
+    page.keyboard.press("Enter")
+    route = held.come()
+    hosts.fill("gpu.lan\nlate.lan")
     with page.expect_response("**/api/v1/privacy/policy") as first:
-        page.keyboard.press("Enter")
+        route.continue_()
     assert first.value.json()["localHosts"] == ["gpu.lan"]
     expect(page.get_by_role("button", name=say("privacy.save"))).to_be_enabled()
     expect(said).to_have_text(say("privacy.unsaved"))
