@@ -76,3 +76,12 @@ def test_rows_and_columns_of_things_give_way_to_the_components_that_hold_them() 
     assert primitives is not None
     assert re.findall(r"^\.([\w-]+)\{", primitives[1], re.MULTILINE) == ["stack", "stack-lg", "line"]
     assert re.findall(r"^\.(?:line|stack|stack-lg)\{", style.replace(primitives[0], ""), re.MULTILINE) == []
+
+
+def test_what_every_page_runs_is_one_file_whose_parts_do_not_see_each_other() -> None:
+    script, names = assets()["page.js"].body.decode(), set(assets())
+    assert not {"app.js", "records.js", "keys.js"} & names
+    for part in ("app.js", "records.js", "keys.js"):
+        own = (Path(maia.web.__file__).parent / "static" / part).read_text("utf-8")
+        assert "{\n" + own + "\n}" in script
+        assert not re.search(r"^(import|export) ", own, re.MULTILINE), "a block can hold neither"

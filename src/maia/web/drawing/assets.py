@@ -19,6 +19,9 @@ _TYPES = {
 _STYLE = "style.css"
 _STYLES = ("tokens.css", "maia.css", "pages.css", "shared.css")
 """Sent as one file, in this order: each request of a first load costs more than what stands in it."""
+_SCRIPT = "page.js"
+_SCRIPTS = ("app.js", "records.js", "keys.js")
+"""What every page runs, as one file, too; each in a block of its own, so that none sees the names of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +35,17 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """All files by their path in the folder; style sheets are one. Files of a type that is not known are not served."""
+    """All files by their path in the folder; style sheets are one, and so is what every page runs.
+
+    Files of a type that is not known are not served.
+    """
     found: dict[str, Asset] = {}
     for path in sorted(_FOLDER.rglob("*")):
         name = path.relative_to(_FOLDER).as_posix()
-        if path.suffix in _TYPES and path.is_file() and name not in _STYLES:
+        if path.suffix in _TYPES and path.is_file() and name not in (*_STYLES, *_SCRIPTS):
             found[name] = _asset(path.read_bytes(), path.suffix)
     found[_STYLE] = _asset(b"\n".join((_FOLDER / name).read_bytes() for name in _STYLES), ".css")
+    found[_SCRIPT] = _asset(b"\n".join(b"{\n" + (_FOLDER / name).read_bytes() + b"\n}" for name in _SCRIPTS), ".js")
     return found
 
 
