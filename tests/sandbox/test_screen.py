@@ -82,12 +82,27 @@ def test_what_is_typed_arrives_and_a_new_size_is_told(tmp_path: Path, wall: Wall
     assert shown(tmp_path, wall, script, play) == "é one+two\n300 120\n"
 
 
-def test_ctrl_c_reaches_what_runs_in_the_foreground(tmp_path: Path, wall: WallFound) -> None:
+def test_a_program_hears_the_keys_that_end_others_and_goes_on(tmp_path: Path, wall: WallFound) -> None:
+    """Each of them goes to all that is on the terminal: one on which the wall ends would take the program with it."""
+    keys = {"INT": b"\x03", "QUIT": b"\x1c", "TSTP": b"\x1a"}
+
+    async def play(screen: Screen) -> None:
+        for key in keys.values():
+            await screen.write(key)
+            await asyncio.sleep(0.3)
+        await screen.write(b"go on\n")
+
+    traps = "; ".join(f"trap 'echo {name}' {name}" for name in keys)
+    script = f'{traps}; echo ready; until read -t 20 line; do :; done; echo "$line"'
+    assert shown(tmp_path, wall, script, play) == "INT\nQUIT\nTSTP\ngo on\n"
+
+
+def test_ctrl_c_ends_a_program_that_does_not_listen_to_it(tmp_path: Path, wall: WallFound) -> None:
     async def play(screen: Screen) -> None:
         await screen.write(b"\x03")
 
-    script = "trap 'echo interrupted; exit' INT; echo ready; while :; do sleep 0.05; done"
-    assert shown(tmp_path, wall, script, play) == "interrupted\n"
+    assert shown(tmp_path, wall, "echo ready; sleep 15; echo late", play) == ""
+    assert shown(tmp_path, wall, "echo ready; (yes; echo $? >&2) | head -1", nothing) == "y\n141\n"
 
 
 def test_a_paste_that_nobody_reads_waits_and_harms_nothing(tmp_path: Path, wall: WallFound) -> None:

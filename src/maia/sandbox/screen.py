@@ -29,8 +29,30 @@ _READ: Final = 1 << 15
 _LOOK: Final = 0.2
 """Seconds after which a silent program is looked at: one that left something behind holds its terminal open."""
 _GRACE: Final = 0.7
-_TAKE: Final = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
-"""Only the first process of a session can make a terminal its own, by which it is told of sizes and of Ctrl+C."""
+_OWN: Final = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+for name in sys.argv[1].split():
+    signal.signal(getattr(signal, name), signal.SIG_IGN)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""In front of the wall. Only the first process of a session can make a terminal its own, by which it is told of sizes
+and of keys; and what is ignored stays so in what it executes."""
+
+_HEARS: Final = """
+import os, signal, sys
+for name in (*sys.argv[1].split(), "SIGPIPE", "SIGXFSZ"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as problem:
+    sys.exit(f"{sys.argv[2]}: {problem.strerror}")
+"""
+"""In front of the program, behind the wall; Python itself ignores two more."""
+
+_KEYS: Final = "SIGINT SIGQUIT SIGTSTP"
+"""What Ctrl+C, Ctrl+\\ and Ctrl+Z send to all that is on the terminal: to bubblewrap too, with which the program would
+end before it has heard anything. So the wall ignores them, and what runs in it does not."""
 
 
 class ScreenPrograms:
@@ -64,8 +86,9 @@ def _begin(wall: Wall, start: ProgramStart, size: Size) -> ScreenProgram:
     try:
         os.set_blocking(ours, False)
         _set_size(ours, size)
-        confined, env = wall.confine(start.argv, start.folder), {**start.env, tree.MARK: mark}
-        begun = begin(confined, start.folder, env, stdin=theirs, stdout=theirs, stderr=theirs, through=_taking())
+        confined = wall.confine(_python(_HEARS, _KEYS, *start.argv), start.folder)
+        env, through = {**start.env, tree.MARK: mark}, _python(_OWN, _KEYS)
+        begun = begin(confined, start.folder, env, stdin=theirs, stdout=theirs, stderr=theirs, through=through)
     except (OSError, ValueError) as problem:
         os.close(ours)
         words = system_words(problem) if isinstance(problem, OSError) else str(problem)
@@ -75,8 +98,8 @@ def _begin(wall: Wall, start: ProgramStart, size: Size) -> ScreenProgram:
     return ScreenProgram(begun, mark, ours)
 
 
-def _taking() -> Sequence[str]:
-    return (sys.executable, "-I", "-S", "-c", _TAKE)
+def _python(code: str, *words: str) -> Sequence[str]:
+    return (sys.executable, "-I", "-S", "-c", code, *words)
 
 
 def _set_size(handle: int, size: Size) -> None:
