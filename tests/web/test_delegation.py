@@ -12,6 +12,8 @@ AGENT = """---
 nickname: {nickname}
 description: Knows {name}
 group: {group}
+permissions:
+  deny: [{denied}]
 ---
 
 ## Instructions system
@@ -33,16 +35,21 @@ SCRIPT: list[Any] = [
     {"text": "There are seven.", "cost": 0.5, "usage": {"input": 1200, "output": 34}},
     {"text": "Seven, says the mole."},
     [{"call": {"name": "assign_task", "arguments": CARD}}],
+    {"text": "Yes."},
+    {"text": "Paid."},
+    [{"call": {"name": "run_specialist", "arguments": SPECIALIST}}],
+    [{"call": {"name": "Read", "arguments": {"path": "plan.txt"}}}],
     {"text": "Yes.", "repeat": True},
 ]
 
 
 def staffed(data: Path) -> Path:
     """A data folder whose home has a colleague and a specialist."""
-    for name, nickname, group in (("iris", "Iris", "main"), ("mole", "Mole <i>é</i>", "specialist")):
+    known = (("iris", "Iris", "main", ""), ("mole", "Mole <i>é</i>", "specialist", ""), ("caged", "C", "team", "Read"))
+    for name, nickname, group, denied in known:
         agent = data / "home" / ".maia" / "agents" / name / "AGENT.md"
         agent.parent.mkdir(parents=True)
-        agent.write_text(AGENT.format(name=name, nickname=f'"{nickname}"', group=group), "utf-8")
+        agent.write_text(AGENT.format(name=name, nickname=f'"{nickname}"', group=group, denied=denied), "utf-8")
     return data
 
 
@@ -84,3 +91,12 @@ def test_a_conversation_tells_what_it_delegated_and_only_cards_stand_on_the_boar
     page = owner.client.get(f"/conversations/{conversation}").text
     assert "Mole &lt;i&gt;é&lt;/i&gt; · Count the &lt;b&gt;invoices&lt;/b&gt;" in page
     assert f'href="/conversations/{child["id"]}"' in page
+
+
+def test_what_a_rule_denies_to_an_agent_is_denied_to_the_specialist_that_it_runs(owner: Visitor) -> None:
+    conversation = owner.ask("POST", "/api/v1/conversations", {"agent": "caged"}).json()["id"]
+    owner.say(conversation, "Read it")
+    owner.until_done(conversation)
+    (child,) = below(owner, conversation)
+    page = owner.client.get(f"/conversations/{child['id']}").text
+    assert "deny Read" in page

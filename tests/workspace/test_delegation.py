@@ -342,7 +342,8 @@ def test_who_stops_the_conversation_stops_all_below_it(database_url: str, tmp_pa
         async with asyncio.timeout(10):
             await wire.reached["fly"].wait()
         assert stage.workspace.stop(await stage.row(row.id))
-        assert (await going).outcome == "stopped"
+        async with asyncio.timeout(10):
+            assert (await going).outcome == "stopped"
         (child,) = await stage.children(row)
         (last,) = await stage.children(await stage.row(child.id))
         assert [(each.status, each.outcome) for each in (child, last)] == [("idle", "stopped")] * 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -125,6 +125,12 @@ def written_rules(
     read = [parse_rule(text, verdict, source) for text, verdict in written]
     problems = [each for each in read if isinstance(each, RuleProblem)]
     return tuple(each for each in read if isinstance(each, Rule)), tuple(_told(each, agent) for each in problems)
+
+
+def restrictions(agents: Iterable[AgentDefinition]) -> tuple[Rule, ...]:
+    """The denials and questions of agents that delegated; what they allow is theirs alone."""
+    rules = (rule for agent in agents for rule in written_rules(agent)[0])
+    return tuple(rule for rule in rules if rule.verdict is not Verdict.ALLOW)
 
 
 def _told(problem: RuleProblem, agent: AgentDefinition) -> Notice:

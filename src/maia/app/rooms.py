@@ -5,12 +5,13 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from maia.app.acting import restrictions
 from maia.app.build import lay_ground, work_bench
 from maia.app.colleagues import KnownAgents, seated
 from maia.app.ground import Ground
@@ -88,13 +89,20 @@ class Rooms:
         launch = reals[0] if reals else self._nowhere
         asked = replace(options, lang=lang, add_dirs=tuple(reals[1:]))
         ground = seated(lay_ground(asked, {**self._env, "MAIA_CWD": launch}, benches.say), role)
-        return work_bench(self._fenced(ground, room, reals), benches.models, benches.purses, benches.agents.tell)
+        fenced = self._fenced(ground, room, reals, restrictions(role.held_by))
+        return work_bench(fenced, benches.models, benches.purses, benches.agents.tell)
 
-    def _fenced(self, ground: Ground, room: Room, reals: list[str]) -> Ground:
+    def _fenced(self, ground: Ground, room: Room, reals: list[str], held: Sequence[Rule]) -> Ground:
         fence = Fence(self.look, reals, room.mine, (saved_outputs(ground.folders),))
         own = ground.acting.rules if ground.acting else ()
         rules = FolderRules(
-            ground.folders, ground.env, ground.options, ground.say, ground.add_dirs, (*_looking(reals), *own), fence
+            ground.folders,
+            ground.env,
+            ground.options,
+            ground.say,
+            ground.add_dirs,
+            (*_looking(reals), *own, *held),
+            fence,
         )
         hidden = tuple(Path(place.path) for place in self.look().places if place.kind != "sensitive")
         # here everybody has a memory of their own

@@ -121,7 +121,8 @@ class TurnStarted:
     """First of its turn. The model named here is the one that is asked; `why` is there where a door tells it.
 
     `most_steps` is how many round trips the turn may do, where whoever answers reports each of them. `resumes` is the
-    turn that waited for a person and goes on with this one; 0 for any other.
+    turn that waited for a person and goes on with this one; 0 for any other. `system` stood in place of the whole
+    system prompt, empty where none was given.
     """
 
     turn: int
@@ -130,6 +131,7 @@ class TurnStarted:
     why: BoundWhy | None = None
     most_steps: int | None = None
     resumes: int = 0
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,12 @@ def above(connection: Connection, conversation_id: str) -> list[Above]:
     return found
 
 
+def top_of(connection: Connection, conversation_id: str) -> str:
+    """The conversation above all that delegated this one; itself where nobody did."""
+    found = above(connection, conversation_id)
+    return found[-1].conversation_id if found else conversation_id
+
+
 def children_of(connection: Connection, conversation_id: str) -> Sequence[Child]:
     """What a conversation delegated, the first one first."""
     answers, last = _answers(), _last_outcome()

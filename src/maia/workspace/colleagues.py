@@ -64,12 +64,14 @@ def nobody(_folder: str | None = None) -> tuple[()]:
 class Role:
     """As whom a turn acts. `tools` are the only ones offered, None for all: a model cannot run any other (R-2.147).
 
-    `turns` are the steps that the agent has of its own, None for the usual number (R-2.255).
+    `turns` are the steps that the agent has of its own, None for the usual number (R-2.255). `held_by` are agents that
+    delegated the conversation, whose denials and questions hold here as well: what an agent opens is no freer than it.
     """
 
     agent: AgentDefinition | None = None
     tools: tuple[str, ...] | None = None
     turns: int | None = None
+    held_by: tuple[AgentDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Assigned:
 
     `missing` names a colleague that is not there any more: then nobody answers, since without the limits of its
     definition more would be allowed than was meant. `delegating` is what the turn that delegated this conversation
-    really ran on (N-06.04), `above` the level of the nearest delegating one that has any (N-02.02).
+    really ran on (N-06.04), `above` the level of the nearest delegating one that has any (N-02.02), `delegators` the
+    agents of all conversations above, the nearest first.
     """
 
     colleague: Colleague | None = None
@@ -86,6 +89,7 @@ class Assigned:
     missing: str = ""
     delegating: Pair | None = None
     above: Effort | None = None
+    delegators: tuple[AgentDefinition, ...] = ()
 
     @property
     def effort(self) -> Effort | None:
@@ -95,13 +99,19 @@ class Assigned:
 
     @property
     def role(self) -> Role:
-        """The whole of a colleague; of a project's default agent tools and steps alone (R-2.145 f., R-2.255)."""
+        """The whole of a colleague; of a project's default agent tools and steps alone (R-2.145 f., R-2.255).
+
+        A thread that an agent opened without naming another one has no tool that this agent has not.
+        """
+        held_by = tuple(each for each in self.delegators if each.rules.deny or each.rules.ask)
         if self.colleague is not None:
             agent = self.colleague.definition
-            return Role(agent, agent.tools, agent.max_turns)
+            return Role(agent, agent.tools, agent.max_turns, held_by)
+        opener = self.delegators[0].tools if self.delegators else None
         if self.stand_in is not None:
-            return Role(None, self.stand_in.definition.tools, self.stand_in.definition.max_turns)
-        return Role()
+            tools = _in_both(self.stand_in.definition.tools, opener)
+            return Role(None, tools, self.stand_in.definition.max_turns, held_by)
+        return Role(None, opener, None, held_by)
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -109,6 +119,14 @@ class Assigned:
 
 
 UNASSIGNED: Final = Assigned()
+
+
+def _in_both(tools: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """What both lists have; None is all there are."""
+    if tools is None or others is None:
+        return others if tools is None else tools
+    known = {name.casefold() for name in others}
+    return tuple(name for name in tools if name.casefold() in known)
 
 
 def talked_to(known: Sequence[Colleague]) -> list[Colleague]:

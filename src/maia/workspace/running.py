@@ -75,7 +75,8 @@ class RunningTurn:
 
     A turn that is not `attended` waits when a call waits for a person: it ends, and another one goes on from it, which
     `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
-    `system` is told in place of all sections.
+    `system` is told in place of all sections. `tree` is the conversation above all that delegated this one, itself
+    where nobody did.
     """
 
     conversation: str
@@ -94,6 +95,7 @@ class RunningTurn:
     preparing: Awaitable[Prepared]
     brief_more: Callable[[], Awaitable[Briefing]]
     by: str
+    tree: str
     upward: Upward
     notices: tuple[Notice, ...] = ()
     attended: bool = True
@@ -153,7 +155,7 @@ class RunningTurn:
             told = (Section(SYSTEM_OVERRIDE, self.system, "request"),)
         sections = sized(told, briefing.window, _told_size(tools))
         config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
-        judge = self.watch.judge(self.conversation, config.judge, attended=self.attended)
+        judge = self.watch.judge(self.tree, config.judge, attended=self.attended)
         config = replace(config, effort=self.chosen.why.effort, judge=judge)
         if self.bound.runtime is not None and self.bound.runtime.name in REPORTS_STEPS:
             self._most = config.max_iterations
@@ -195,7 +197,7 @@ class RunningTurn:
         """Every event of the turn passes here once."""
         if isinstance(event, TurnStarted):
             event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why, most_steps=self._most)
-            event = replace(event, resumes=self.resumes)
+            event = replace(event, resumes=self.resumes, system=self.system)
         elif isinstance(event, TurnEnded):
             event = replace(self._honest(event), provider=self._provider(event))
             if (context := self.tape.context()) is not None:
@@ -209,7 +211,7 @@ class RunningTurn:
         if isinstance(event, StepStarted) and self._pauses and self._answering is not None:
             self._answering.cancel()  # all calls of the answer were settled: the next one would only talk of waiting
         elif isinstance(event, ToolCallFinished) and event.status == "refused" and event.reason is not None:
-            if (notice := self.watch.refused(self.conversation, event.name, event.reason)) is not None:
+            if (notice := self.watch.refused(self.conversation, self.tree, event.name, event.reason)) is not None:
                 self.emit(notice)
         elif isinstance(event, LimitReached):
             asyncio.get_running_loop().call_soon(self._nobody_decides, event.approval_id)

@@ -31,7 +31,11 @@ class Staff:
 
     async def everybody(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
         """All agents, specialists included; with those that the conversation's first folder brings along."""
-        folder = await self._database.read(lambda c: _first_folder(c, row.id)) if row is not None else None
+        return await self._known_in(row.id if row is not None else None)
+
+    async def _known_in(self, conversation_id: str | None) -> Sequence[Colleague]:
+        read = self._database.read
+        folder = await read(lambda c: _first_folder(c, conversation_id)) if conversation_id is not None else None
         return await asyncio.to_thread(self._read, folder)
 
     async def colleagues(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
@@ -66,16 +70,30 @@ class Staff:
         return Assigned(colleague, named(known, project.agent if project else None), missing)
 
     async def _delegated(self, row: ConversationRow) -> Assigned:
-        """With what a conversation has of those above it (R-2.047, N-02.02)."""
+        """With what a conversation has of those above it (R-2.047, N-02.02).
+
+        Where the agent of one of these is gone, nobody answers: its rules, which hold here too, are not known any more.
+        """
 
         def read(connection: Connection) -> tuple[tuple[str, str] | None, list[Above]]:
             return delegations.delegating_model(connection, row.id), delegations.above(connection, row.id)
 
         model, above = await self._database.read(read)
-        known = await asyncio.to_thread(self._read, None)
-        levels = (level(each.effort) or _own_level(named(known, each.agent)) for each in above)
+        agents = {each.agent: await self._agent_of(each) for each in above if each.agent}
+        levels = (level(each.effort) or _own_level(agents.get(each.agent or "")) for each in above)
         nearest = next((each for each in levels if each is not None), None)
-        return replace(await self._assigned(row), delegating=Pair(*model) if model else None, above=nearest)
+        mine = await self._assigned(row)
+        return replace(
+            mine,
+            missing=mine.missing or next((name for name, agent in agents.items() if agent is None), ""),
+            delegating=Pair(*model) if model else None,
+            above=nearest,
+            delegators=tuple(agent.definition for agent in agents.values() if agent is not None),
+        )
+
+    async def _agent_of(self, above: Above) -> Colleague | None:
+        known = named(await asyncio.to_thread(self._read, None), above.agent)
+        return known or named(await self._known_in(above.conversation_id), above.agent)
 
     # Home threads
 

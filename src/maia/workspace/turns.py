@@ -16,6 +16,7 @@ from maia.core.types import Failure, Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
+from maia.database.delegations import top_of
 from maia.engine.setup import Bound
 from maia.workspace.approvals import Queue
 from maia.workspace.autonomy.resuming import Earlier, Task, earlier_of
@@ -37,6 +38,7 @@ from maia.workspace.log import Log, TurnLog
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.shelf import Shelf
 from maia.workspace.pausing import PausedRuns
+from maia.workspace.people.working import must_work_here
 from maia.workspace.privacy import Privacy
 from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
@@ -210,6 +212,8 @@ class Turns:
         files: Sequence[str],
         how: How,
     ) -> Begun:
+        if not how.is_by_person:
+            await must_work_here(self._database, row.owner_id)
         assigned = await self._staff.of(row)
         if assigned.missing:
             raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
@@ -294,7 +298,8 @@ class Turns:
             notices=notices,
             purse=way.purse,
             preparing=preparing,
-            system=how.system,
+            system=how.system or earlier.system,
+            tree=await self._database.read(lambda c: top_of(c, row.id)) if row.parent_id else row.id,
             brief_more=lambda: self._briefer.brief(
                 row, begun.turn, submission.text, bound, window, delegation, can_look=False
             ),

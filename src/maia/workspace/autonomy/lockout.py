@@ -1,4 +1,4 @@
-"""Three denials within ten minutes lock the tools of a conversation for ten minutes (N-08.06)."""
+"""Three denials within ten minutes lock the tools of a conversation and of all below it for ten minutes (N-08.06)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def locked_until(denied: Sequence[int]) -> int:
 
 
 class Lockouts:
-    """The denials of all conversations that may still matter."""
+    """The denials that may still matter, each under the conversation above all that delegated where it was."""
 
     def __init__(self) -> None:
         self._denied: dict[str, list[int]] = {}
 
     def recall(self, denied: Iterable[tuple[str, int]]) -> None:
-        """Denials that an earlier server kept, as (conversation, when), the oldest first."""
+        """Denials that an earlier server kept, as (conversation above all, when), the oldest first."""
         for conversation_id, at in denied:
             self._denied.setdefault(conversation_id, []).append(at)
 

@@ -22,23 +22,28 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What a run was asked for when it began, and the calls that it made since, as `call_key` names them."""
+    """What a run was asked for when it began, and the calls that it made since, as `call_key` names them.
+
+    `system` stood in place of its system prompt.
+    """
 
     task: Task = field(default_factory=Task)
     done: frozenset[str] = frozenset()
+    system: str = ""
 
 
 def earlier_of(connection: Connection, conversation_id: str, turn: int) -> Earlier:
     """What a run did up to that turn, which waited, and in the turns from which this one went on (N-07.08)."""
     done: set[str] = set()
-    task = Task()
+    task, system = Task(), ""
     while turn > 0:
         logged = events_of_turns(connection, conversation_id, turn, turn)
         done |= made_in(logged)
         said = (each.event for each in logged if isinstance(each.event, UserSaid))
         task = next((Task(event.text, event.by) for event in said), Task())
-        turn = next((each.event.resumes for each in logged if isinstance(each.event, TurnStarted)), 0)
-    return Earlier(task, frozenset(done))
+        begun = next((each.event for each in logged if isinstance(each.event, TurnStarted)), None)
+        turn, system = (begun.resumes, begun.system or system) if begun is not None else (0, system)
+    return Earlier(task, frozenset(done), system)
 
 
 def made_in(logged: Iterable[Logged]) -> set[str]:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import Connection
+
 from maia.core.events import ApprovalRequested, Notice
 from maia.core.ports import Judge
 from maia.core.types import Decision, Need, Reason, Verdict
 from maia.database import autonomy
 from maia.database.autonomy import Denied
 from maia.database.database import Database
+from maia.database.delegations import top_of
 from maia.database.ids import now_ms
 from maia.workspace.autonomy.categories import Category, is_green, kind_of_call
 from maia.workspace.autonomy.check import Check, Checked, Proposed
@@ -40,7 +43,10 @@ class Ruling:
 
 
 class Watch:
-    """What all turns of a server share: levels, the check, and which conversations have their tools locked."""
+    """What all turns of a server share: levels, the check, and which conversations have their tools locked.
+
+    Denials are counted, and tools locked, for all that one conversation delegated: `tree` names the one above them.
+    """
 
     def __init__(self, database: Database, levels: Levels, check: Check) -> None:
         self._database = database
@@ -51,7 +57,13 @@ class Watch:
     async def start(self) -> None:
         """Read what an earlier server refused a short while ago: a restart opens no lock."""
         since = now_ms() - 2 * LOCKED_MS
-        self.lockouts.recall(await self._database.read(lambda c: autonomy.counted_denials(c, since)))
+
+        def read(connection: Connection) -> list[tuple[str, int]]:
+            denied = autonomy.counted_denials(connection, since)
+            tops = {each: top_of(connection, each) for each, _ in denied}
+            return [(tops[each], at) for each, at in denied]
+
+        self.lockouts.recall(await self._database.read(read))
 
     async def ruling(self, conversation_id: str, question: ApprovalRequested, task: Task, bench: WorkBench) -> Ruling:
         """What becomes of a call that nobody is there to answer for (N-07.05, N-08.05)."""
@@ -65,7 +77,7 @@ class Watch:
             verdict, why = "escalate", insists
         return Ruling(course(kind.category, level, verdict, attended=False), kind.category, why)
 
-    def refused(self, conversation_id: str, tool: str, reason: Reason) -> Notice | None:
+    def refused(self, conversation_id: str, tree: str, tool: str, reason: Reason) -> Notice | None:
         """Write down a refusal that needed no person; what the person is told where it locks the tools.
 
         Nothing of the call is kept but the tool's name.
@@ -74,13 +86,13 @@ class Watch:
         name = tool if _NAME.fullmatch(tool) else "?"
         row = Denied(conversation_id, name, refused.checkpoint, refused.code, refused.counts, now)
         self._database.write_soon(lambda c: autonomy.add_denial(c, row))
-        if refused.counts and self.lockouts.note(conversation_id, now):
+        if refused.counts and self.lockouts.note(tree, now):
             return Notice("warn", "autonomy.locked_out", {"minutes": LOCKED_MS // 60_000})
         return None
 
-    def judge(self, conversation_id: str, judge: Judge, *, attended: bool) -> Judge:
+    def judge(self, tree: str, judge: Judge, *, attended: bool) -> Judge:
         """The rules as this turn has them."""
-        return Watched(judge, lambda: self.lockouts.until(conversation_id, now_ms()) - now_ms(), attended)
+        return Watched(judge, lambda: self.lockouts.until(tree, now_ms()) - now_ms(), attended)
 
 
 @dataclass(frozen=True, slots=True)

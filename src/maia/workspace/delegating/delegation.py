@@ -81,7 +81,7 @@ class TurnDelegation:
         else:
             child = await self._make("specialist", call_id, excerpt(task), wanted)
         self._emit(SubConversationStarted(call_id, child.id, wanted.nickname))
-        how = replace(self._how, kind="specialist", by=self._called, resumes=0)
+        how = replace(self._how, kind="specialist", by=self._called, resumes=0, system="")
         going = asyncio.create_task(self._through(child, task, how))
         try:
             done = await asyncio.shield(going)
@@ -134,7 +134,7 @@ class TurnDelegation:
         """A conversation that nobody waits for; without a task it waits for a person."""
         self._emit(SubConversationStarted(call_id, child.id, agent))
         if task:
-            how = replace(self._how, kind="background", by=self._called, attended=False, resumes=0)
+            how = replace(self._how, kind="background", by=self._called, attended=False, resumes=0, system="")
             await self._g.runs.begin(child, task, how)
         else:
             event = Stamped(now_ms(), RecordChanged(("children",)))
