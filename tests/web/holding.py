@@ -8,13 +8,16 @@ from playwright.sync_api import Page, Route
 class Held:
     """The next request to such an address. Nothing is done inside Playwright's own callback: that stalls at times."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, address: str, times: int = 1) -> None:
         self._page = page
         self._routes: list[Route] = []
-        page.route(address, lambda route: self._routes.append(route), times=1)
+        page.route(address, lambda route: self._routes.append(route), times=times)
 
-    def come(self) -> Route:
-        """Wait until the page has asked; `continue_` of what comes back lets the request go on."""
-        while not self._routes:
+    def come(self, name: str = "") -> Route:
+        """Wait until the page has asked, with `name` in the address; `continue_` of what comes back lets it go on."""
+        for _ in range(1500):
+            for route in self._routes:
+                if name in route.request.url:
+                    return route
             self._page.wait_for_timeout(20)
-        return self._routes[0]
+        raise AssertionError("the page has not asked")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from maia.i18n.catalogue import Catalogue
+from tests.web.holding import Held
 from tests.web.serving import OWNER, Serving, Visitor, serving
 from tests.web.test_browser import NASTY, browser, pytestmark, watched
 
@@ -49,7 +50,7 @@ def has(page: Page, n: int, *titles: str) -> None:
 def drag(page: Page, title: str, to: int, *, low: bool = False) -> None:
     """Take a card by its title and let it go at the top or at the end of a lane, once it is there."""
     lists = page.locator(".lane-cards")
-    page.wait_for_function("globalThis.Sortable?.get(document.querySelector('.lane-cards')) != null")
+    page.wait_for_function("() => globalThis.Sortable?.get(document.querySelector('.lane-cards')) != null")
     box = lists.nth(to).bounding_box()
     held = page.locator(".kcard", has_text=title).locator(".badge").bounding_box()
     assert box is not None
@@ -87,11 +88,13 @@ def test_a_card_moves_by_hand_in_every_tab_and_goes_back_where_the_server_refuse
         has(each, 1, "First", "Second")
     page.reload()
     has(page, 1, "First", "Second")
-    page.route("**/move", lambda route: route.continue_() if owner.ask("DELETE", f"/api/v1/stages/{third}") else None)
+    held = Held(page, "**/move")
     drag(page, "Second", 4)
+    route = held.come()
+    owner.ask("DELETE", f"/api/v1/stages/{third}")
+    route.continue_()
     expect(page.locator(".toast")).to_contain_text(FR("board.went_back"))
     expect(page.locator(".toast")).to_contain_text(FR("card.no_stage"))
-    page.unroute("**/move")
     has(page, 1, "First", "Second")
     expect(page.locator(".lane")).to_have_count(4)
     owner.ask("DELETE", f"/api/v1/conversations/{second}")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Page, expect, sync_playwright
 
 from tests.files import making
+from tests.web.holding import Held
 from tests.web.serving import Serving, serving
 from tests.web.test_browser import CHROMIUM, FLAGS, first_run, watched
 
@@ -134,18 +135,16 @@ def test_dropped_and_pasted_files_wait_and_are_told_of_a_blind_model_and_of_a_cr
 
 
 def test_a_file_on_its_way_is_waited_for_cancelled_and_tried_again(page: Page) -> None:
-    held: list[Any] = []
-    page.route("**/attachments?name=slow*", lambda route: held.append(route))
+    held = Held(page, "**/attachments?name=slow*", times=2)
     page.set_input_files("[data-files]", [file("slow1.txt", b"1"), file("slow2.txt", b"2")])
     expect(items(page, "going")).to_have_count(2)
     page.get_by_role("button", name="Annuler slow1.txt").click()
     expect(items(page)).to_have_count(1)
     page.fill("#message", "avec slow2")
     page.keyboard.press("Enter")
-    held[-1].abort()
+    held.come("name=slow2").abort()
     expect(items(page, "failed")).to_contain_text("Le fichier n'est pas arrivé.")
     expect(page.locator("#message")).to_have_value("avec slow2")
-    page.unroute("**/attachments?name=slow*")
     page.get_by_role("button", name="Réessayer slow2.txt").click()
     expect(items(page, "here")).to_have_count(1)
     page.focus("#message")

@@ -21,7 +21,7 @@ SCRIPT: list[Any] = [
     {"call": {"name": "Write", "arguments": {"path": "a.py", "content": "one\n"}}},
     {"text": "That waits.", "repeat": True},
 ]
-HELD = "document.activeElement !== document.body && document.activeElement.checkVisibility()"
+HELD = "() => document.activeElement !== document.body && document.activeElement.checkVisibility()"
 
 
 @pytest.fixture(scope="module")

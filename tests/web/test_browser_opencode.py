@@ -85,7 +85,10 @@ def test_a_terminal_is_opened_used_and_left_by_keyboard_alone(
     page.keyboard.press("F6")
     assert page.evaluate("document.activeElement.dataset.shell") == "close"
     page.keyboard.press("Shift+Tab")
+    width = "document.querySelector('.xterm-screen').clientWidth"
+    before = page.evaluate(width)
     page.keyboard.press("Enter")
+    page.wait_for_function(f"() => {width} > {before}")
     page.keyboard.press("Control+u")
     page.keyboard.type("size")
     page.keyboard.press("Enter")
