@@ -1,9 +1,9 @@
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -47,14 +47,15 @@ def test_run_works_through_a_link_on_the_path_and_from_its_own_folder(clone: Pat
 
 def test_the_second_start_costs_next_to_nothing(clone: Path) -> None:
     run("./run", cwd=clone)
-    best = min(_wall(clone) for _ in range(5))
-    assert best < 0.05, "seconds for sh, cmp and exec"
+    best = min(_cpu(clone) for _ in range(5))
+    assert best < 0.05, "seconds of CPU for sh, cmp and exec"
 
 
-def _wall(clone: Path) -> float:
-    start = time.perf_counter()
+def _cpu(clone: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run("./run", cwd=clone)
-    return time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_a_changed_lock_installs_again_and_says_so_on_stderr(clone: Path) -> None:

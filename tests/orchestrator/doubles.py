@@ -360,7 +360,7 @@ class House:
                 await self.runs.aclose()
 
 
-async def until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
     """Wait for something that happens by itself; fails when it does not."""
     for _ in range(int(seconds / 0.005)):
         if is_so():

@@ -51,7 +51,7 @@ def test_a_client_with_forms_asks_its_person_and_the_run_goes_on_with_the_answer
 ) -> None:
     async def work() -> None:
         house, person = House(), Person(action, content)
-        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(10):
+        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(60):
             result = await client.call_tool("run_agent", {"task": "ask me"})
         assert result.structured_content["text"] == text
         assert len(house.runs.runs) == 1, "the call that comes again begins no second run"
@@ -68,7 +68,7 @@ def test_of_several_runs_each_that_asks_is_answered(mode: ConnectMode) -> None:
     async def work() -> None:
         house, person = House(), Person("accept", {"answer": "once"})
         tasks = [{"task": "ask one"}, {"task": "hello two"}, {"task": "x", "agent": "nobody"}, {"task": "ask four"}]
-        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(10):
+        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(60):
             result = await client.call_tool("run_agents_parallel", {"tasks": tasks})
         rows = result.structured_content["results"]
         assert [row["run"] and row["run"]["text"] for row in rows] == ["once", "Hello, hello two.", None, "once"]
@@ -93,7 +93,7 @@ def test_where_nobody_can_be_asked_the_call_is_refused_with_the_reason() -> None
 def test_a_run_that_may_wait_comes_back_while_it_waits_and_is_answered_by_another_call() -> None:
     async def work() -> None:
         house = House()
-        async with house.client() as client, asyncio.timeout(10):
+        async with house.client() as client, asyncio.timeout(60):
             waiting = await client.call_tool("run_agent", {"task": "ask me", "approvals": "ask"})
             data = waiting.structured_content
             assert data["state"] == "waiting"
@@ -117,7 +117,7 @@ def test_a_run_that_may_wait_comes_back_while_it_waits_and_is_answered_by_anothe
 def test_a_question_that_was_answered_before_is_not_asked_again(mode: ConnectMode) -> None:
     async def work() -> None:
         house, person = House(), Person("accept", {"answer": "session"})
-        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(10):
+        async with house.client(mode, elicitation_callback=person) as client, asyncio.timeout(60):
             await client.call_tool("run_agent", {"task": "ask slowly", "approvals": "ask", "wait": False})
             await until(lambda: bool(house.runs.runs["run-1"].answers))
             await client.call_tool("agent_control", {"action": "answer", "run_id": "run-1", "answer": "once"})

@@ -27,7 +27,9 @@ async def _serving(seconds: float, most: int = 50) -> AsyncGenerator[int]:
         pass
 
     Connection.seconds = seconds
-    config = Config(_app, lifespan="off", log_config=None, limit_concurrency=most, http=Connection)
+    config = Config(
+        _app, lifespan="off", log_config=None, limit_concurrency=most, http=Connection, timeout_keep_alive=600
+    )
     state = ServerState()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(config, state, {}), "127.0.0.1", 0)
@@ -42,7 +44,7 @@ async def _serving(seconds: float, most: int = 50) -> AsyncGenerator[int]:
 )
 def test_who_does_not_end_their_request_is_let_go(begun: bytes) -> None:
     async def work() -> None:
-        async with _serving(seconds=0.05) as port, asyncio.timeout(4):  # before uvicorn's own patience of 5 seconds
+        async with _serving(seconds=0.05) as port, asyncio.timeout(30):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(begun)
             answered = await reader.read()
@@ -54,7 +56,7 @@ def test_who_does_not_end_their_request_is_let_go(begun: bytes) -> None:
 
 def test_whole_requests_are_answered_one_after_another() -> None:
     async def work() -> None:
-        async with _serving(seconds=60) as port, asyncio.timeout(10):
+        async with _serving(seconds=60) as port, asyncio.timeout(30):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             for _ in range(3):
                 writer.write(WHOLE[:20])
@@ -68,7 +70,7 @@ def test_whole_requests_are_answered_one_after_another() -> None:
 
 def test_where_all_places_are_taken_the_oldest_that_asks_nothing_makes_room() -> None:
     async def work() -> None:
-        async with _serving(seconds=60, most=5) as port, asyncio.timeout(10):
+        async with _serving(seconds=60, most=5) as port, asyncio.timeout(30):
             idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(WHOLE)

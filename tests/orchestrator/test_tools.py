@@ -99,7 +99,7 @@ def test_a_run_is_waited_for_and_comes_back_as_data_and_as_text(mode: ConnectMod
             result = await client.call_tool(
                 "run_agent", {"agent": "prophet", "task": "tool now"}, progress_callback=hear
             )
-            await asyncio.sleep(0.05)
+            await until(lambda: {"step 1", "Bash: make", "Bash: 12 lines"} <= set(told))
         assert not result.is_error
         data = result.structured_content
         assert (data["run_id"], data["state"], data["outcome"], data["succeeded"]) == (
@@ -114,7 +114,6 @@ def test_a_run_is_waited_for_and_comes_back_as_data_and_as_text(mode: ConnectMod
         assert text_of(result) == (
             "Hello, tool now.\n\n— The Chaos Prophet · fake-model (fake) · 12 → 3 tokens · ~$0.0021 · run run-1"
         )
-        assert {"step 1", "Bash: make", "Bash: 12 lines"} <= set(told)
         wish = house.runs.runs["run-1"].wish
         assert (wish.agent, wish.task, wish.identity, wish.asking) == ("prophet", "tool now", "person", "refuse")
 
@@ -311,7 +310,7 @@ def test_a_poll_of_a_run_that_goes_on_comes_back_with_what_there_is() -> None:
     async def work() -> None:
         async with House().client() as client:
             await call(client, "run_agent", task="slow one", wait=False)
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(30):
                 result = await call(client, "agent_control", action="stream", run_id="run-1")
             assert [note["kind"] for note in result.structured_content["notes"]] == ["step"]
 
@@ -521,7 +520,7 @@ def test_whatever_arguments_come_the_answer_is_words_and_never_a_traceback(name:
         async def work() -> None:
             house = House(Catalogue("fr", strict=True))
             house.runs.release.set()
-            async with house.client("auto") as client, asyncio.timeout(10):
+            async with house.client("auto") as client, asyncio.timeout(60):
                 result = await client.call_tool(name, arguments)
                 assert house.defects == []
                 assert "Traceback" not in str(result)

@@ -31,6 +31,7 @@ class ScriptedTalk:
     answers: list[tuple[str, Answer, str]] = field(default_factory=list[tuple[str, Answer, str]])
     closed: bool = False
     hangs_when_stopped: bool = False
+    waits: bool = False
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _answered: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -52,6 +53,7 @@ class ScriptedTalk:
                 yield step
 
     async def wait(self) -> None:
+        self.waits = True
         await self._stop.wait()
         if self.hangs_when_stopped:
             await asyncio.sleep(600)

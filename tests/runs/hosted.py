@@ -95,7 +95,7 @@ async def until(runs: HostedRuns, run_id: str, kind: type[Event]) -> RunNote:
     raise AssertionError(f"the run ended without {kind.__name__}")
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

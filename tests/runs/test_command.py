@@ -77,7 +77,7 @@ def test_a_run_is_stopped_and_its_end_is_the_exit_code_of_who_followed_it(place:
         following = place.start("runs", "follow", run_id)
         until(place, run_id, "running")
         assert place.run("runs", "stop", run_id).out == "stopped\n"
-        out, err = following.communicate(timeout=20)
+        out, err = following.communicate(timeout=60)
         assert (following.returncode, err) == (130, "")
         assert "Sleep" in out
 

@@ -72,7 +72,7 @@ def with_door(tmp_path: Path, talk: Talker, *talks: ScriptedTalk) -> None:
         door = HostDoor(host_of(tmp_path, *talks), WORD)
         serving = asyncio.create_task(door.serve(listening, stop, 600))
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 reader, writer = await asyncio.open_unix_connection(str(tmp_path / "s"), limit=1 << 24)
                 try:
                     await talk(reader, writer)

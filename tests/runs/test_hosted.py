@@ -471,7 +471,7 @@ def test_stopping_a_run_ends_an_agent_program_with_what_it_started(
         await until(runs, began.run_id, TextDelta)
         info = await runs.stop(began.run_id)
         assert (info.outcome, info.runner, info.text) == ("stopped", "qwen", "I left ")
-        wait_for(lambda: not is_running(str(AGENT)), 5)
+        wait_for(lambda: not is_running(str(AGENT)))
         assert not is_running("import time; time.sleep(300)")
 
     with_front(place, work)
@@ -480,6 +480,8 @@ def test_stopping_a_run_ends_an_agent_program_with_what_it_started(
 def test_a_run_out_of_time_is_stopped_and_says_so(place: Place) -> None:
     async def work(runs: HostedRuns) -> None:
         info, _ = await to_the_end(runs, (await runs.start(RunWish("Run it", timeout=1.5))).run_id)
+        if not info.tool_calls:  # a busy machine had not come that far
+            info, _ = await to_the_end(runs, (await runs.start(RunWish("Run it", timeout=20))).run_id)
         assert info.problem is not None
         assert info.failure is not None
         assert (info.outcome, info.problem.key, info.failure.kind) == ("failed", "runs.timeout", "timeout")

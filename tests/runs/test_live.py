@@ -36,6 +36,14 @@ async def over(host: RunHost, run_id: str) -> RunInfo:
     raise AssertionError("the run goes on")
 
 
+async def until(is_so: Callable[[], bool]) -> None:
+    for _ in range(4000):
+        if is_so():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not happen")
+
+
 def events(folder: Path, run_id: str) -> list[object]:
     return [note.event for note in NoteReader(folder / "runs" / run_id / "events.jsonl").read()]
 
@@ -89,10 +97,10 @@ def test_an_approval_that_nobody_answers_is_refused_after_its_time_and_the_run_g
     async def work() -> None:
         talk = ScriptedTalk([ASKED])
         talk.script += [talk.wait_for_answer, ApprovalAnswered("a1", Answer("no"), "headless"), ended()]
-        host = host_of(tmp_path, talk, limits=Limits(approval_wait=0.06))
+        host = host_of(tmp_path, talk, limits=Limits(approval_wait=0.2))
         run_id = host.start(RunWish("x", asking="ask")).run_id
-        await asyncio.sleep(0.03)
-        assert (host.info(run_id).state, host.info(run_id).open_asks) == ("waiting", (ASKED,))
+        await until(lambda: host.info(run_id).state == "waiting")
+        assert host.info(run_id).open_asks == (ASKED,)
         info = await over(host, run_id)
         assert (info.outcome, talk.answers) == ("finished", [("a1", Answer("no"), "headless")])
         assert Notice("warn", "runs.nobody_answered", {"tool": "Bash", "minutes": 0.0}) in events(tmp_path, run_id)
@@ -107,7 +115,7 @@ def test_an_answer_is_taken_once_and_only_for_what_waits(tmp_path: Path) -> None
         talk.script += [talk.wait_for_answer, ended()]
         host = host_of(tmp_path, talk)
         run_id = host.start(RunWish("x", asking="ask")).run_id
-        await asyncio.sleep(0.02)
+        await until(lambda: host.info(run_id).open_asks == (ASKED,))
         answers = [("a2", Answer("once")), ("a1", Answer("session")), ("a1", Answer("no"))]
         assert [host.answer(run_id, *each) for each in answers] == [False, True, False]
         assert host.answer("run-x", "a1", Answer("once")) is False
@@ -122,12 +130,12 @@ def test_time_runs_from_the_start_of_the_work_and_a_turn_that_ended_well_counts(
         slow, quick = ScriptedTalk([]), ScriptedTalk([ended()])
         slow.script = [TextDelta("so far"), slow.wait]
         host = host_of(tmp_path, slow, quick, limits=Limits(at_once=1))
-        first = host.start(RunWish("x", timeout=0.15)).run_id
-        second = host.start(RunWish("x", timeout=0.1)).run_id
+        first = host.start(RunWish("x", timeout=1.0)).run_id
+        second = host.start(RunWish("x", timeout=0.8)).run_id
         info = await over(host, first)
         assert info.failure is not None
         assert (info.outcome, info.failure.kind, info.text) == ("failed", "timeout", "so far")
-        assert info.problem == Reason("runs.timeout", {"seconds": 0.15})
+        assert info.problem == Reason("runs.timeout", {"seconds": 1.0})
         assert (await over(host, second)).outcome == "finished", "it waited longer than its time for its turn"
 
     run(work)
@@ -141,7 +149,7 @@ def test_a_run_that_does_not_end_when_it_is_stopped_is_cut_off(tmp_path: Path, m
         talk.script = [TextDelta("so far"), talk.wait]
         host = host_of(tmp_path, talk)
         run_id = host.start(RunWish("x")).run_id
-        await asyncio.sleep(0.02)
+        await until(lambda: talk.waits)
         info = await host.stop(run_id)
         assert (info.state, info.outcome, info.text, talk.closed) == ("ended", "stopped", "so far", True)
 
@@ -155,13 +163,13 @@ def test_so_many_work_at_once_the_others_wait_in_order_and_beyond_the_queue_none
             talk.script = [talk.wait]
         host = host_of(tmp_path, *talks, limits=Limits(at_once=2, queued=3))
         ids = [host.start(RunWish(f"{n}")).run_id for n in range(5)]
-        await asyncio.sleep(0.01)
+        await until(lambda: talks[1].waits)
         assert [host.info(each).state for each in ids] == ["running", "running", "queued", "queued", "queued"]
         with pytest.raises(RunProblem, match=r"runs\.queue_full"):
             host.start(RunWish("one too many"))
         assert (await host.stop(ids[2])).outcome == "stopped"
         await host.stop(ids[0])
-        await asyncio.sleep(0.01)
+        await until(lambda: any(talk.waits for talk in talks[2:]))
         assert [host.info(each).state for each in ids] == ["ended", "running", "ended", "running", "queued"]
         await host.close()
         infos = [host.info(each) for each in ids]
@@ -214,7 +222,7 @@ def test_the_events_that_come_after_a_stop_are_noted_too(tmp_path: Path) -> None
         talk.script = [talk.wait]
         host = host_of(tmp_path, talk)
         run_id = host.start(RunWish("x")).run_id
-        await asyncio.sleep(0.01)
+        await until(lambda: talk.waits)
         await host.stop(run_id)
         assert isinstance(events(tmp_path, run_id)[-1], TurnEnded)
 

@@ -246,7 +246,7 @@ def test_a_stopped_turn_ends_at_once_keeps_its_text_and_leaves_no_process(tmp_pa
     began = time.monotonic()
     events = run(tmp_path, speaks, "cancelled", stop_at=lambda event: isinstance(event, TextDelta))
     assert (ended(events).outcome, text(events)) == ("stopped", "I am th")
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 30
     assert_none_left(tmp_path)
 
 
@@ -394,7 +394,7 @@ def test_without_a_wall_no_program_is_started(tmp_path: Path) -> None:
 
 def assert_none_left(folder: Path) -> None:
     """No process has its working folder here any more."""
-    until = time.monotonic() + 3
+    until = time.monotonic() + 20
     while left := [pid for pid in os.listdir("/proc") if pid.isdigit() and _folder(pid) == str(folder)]:
         assert time.monotonic() < until, left
         time.sleep(0.05)

@@ -26,7 +26,7 @@ def processes(folder: Path, find_wall: Callable[[], WallFound] = no_wall, **opti
 
 
 def shell(
-    folder: Path, command: str, *, timeout: float = 10, max_chars: int = 1000, runner: Any = None, **options: Any
+    folder: Path, command: str, *, timeout: float = 30, max_chars: int = 1000, runner: Any = None, **options: Any
 ) -> ProcessEnd:
     runner = runner or processes(folder)
 
@@ -37,18 +37,31 @@ def shell(
     return asyncio.run(go())
 
 
+def stopped_in_time(run: Callable[[float], ProcessEnd], enough: Callable[[ProcessEnd], object]) -> ProcessEnd:
+    """What `run` gives for a limit of seconds: a longer one where a busy machine had not come to `enough` by then."""
+    end = run(0.5)
+    for seconds in (2, 8, 30):
+        if enough(end):
+            break
+        end = run(seconds)
+    return end
+
+
+def has_printed(end: ProcessEnd) -> bool:
+    return bool(end.output)
+
+
 def in_brief(end: ProcessEnd) -> tuple[str, int | None, str]:
     return end.state, end.exit_code, end.output
 
 
 def living(word: str) -> list[str]:
-    """Command lines of living processes that hold `word`; asked for until they are gone, a second at most."""
-    for _ in range(20):
-        found = _commands(word)
-        if not found:
+    """Command lines of living processes that hold `word`; asked for until they are gone, ten seconds at most."""
+    for _ in range(200):
+        if not _commands(word):
             return []
         time.sleep(0.05)
-    return found
+    return _commands(word)
 
 
 def _commands(word: str) -> list[str]:

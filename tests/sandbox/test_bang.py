@@ -12,19 +12,21 @@ from tests.sandbox.running import living, processes
 FRENCH = Catalogue("fr", strict=True)
 
 
-def bang(
-    folder: Path, typed: str, stop_after: float | None = None, environment: dict[str, str] | None = None
-) -> tuple[BangEnd, str]:
+def bang(folder: Path, typed: str, stop_at: str = "", environment: dict[str, str] | None = None) -> tuple[BangEnd, str]:
     shown: list[str] = []
     env = {**os.environ, **(environment or {})}
 
     async def go() -> BangEnd:
         stop = asyncio.Event()
-        if stop_after is not None:
-            asyncio.get_running_loop().call_later(stop_after, stop.set)
+
+        def show(text: str) -> None:
+            shown.append(text)
+            if stop_at and stop_at in text:
+                stop.set()
+
         runner = processes(folder, environment=env)
         return await run_bang(
-            typed, processes=runner, cwd=folder, say=FRENCH, on_output=shown.append, stop=stop, environment=env
+            typed, processes=runner, cwd=folder, say=FRENCH, on_output=show, stop=stop, environment=env
         )
 
     return asyncio.run(go()), "".join(shown)
@@ -60,7 +62,7 @@ def test_a_failure_shows_its_exit_code(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_the_tree_and_keeps_what_was_printed(tmp_path: Path) -> None:
-    end, _ = bang(tmp_path, "echo before; setsid sleep 41.7 & sleep 41.7", stop_after=0.8)
+    end, _ = bang(tmp_path, "setsid sleep 41.7 & echo before; sleep 41.7", stop_at="before")
     assert (end.state, end.attachment.text) == ("interrompu", "before\n[interrompu]")
     assert living("sleep 41.7") == []
 
@@ -103,7 +105,7 @@ def test_what_a_person_leaves_in_the_background_goes_on_and_may_print(tmp_path: 
             on_output=print,
             stop=asyncio.Event(),
         )
-        for _ in range(100):
+        for _ in range(300):
             if not (tmp_path / "mark").exists():
                 await asyncio.sleep(0.1)
         return end

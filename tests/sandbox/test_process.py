@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from maia.core.errors import ToolProblem
+from maia.core.ports import ProcessEnd
 from maia.core.types import Reason
 from maia.sandbox import child, environment, process, tree
 from maia.sandbox.child import Child
 from maia.sandbox.process import LocalProcesses
 from maia.sandbox.start import Begun
 from maia.sandbox.wall import WallFound
-from tests.sandbox.running import in_brief, living, no_wall, processes, shell
+from tests.sandbox.running import has_printed, in_brief, living, no_wall, processes, shell, stopped_in_time
 
 
 def test_stdout_and_stderr_come_in_the_order_of_arrival(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ def test_the_exit_code_is_the_one_a_shell_shows(tmp_path: Path, command: str, co
 def test_a_program_runs_without_a_shell(tmp_path: Path) -> None:
     async def go() -> Any:
         return await processes(tmp_path).program(
-            ["printf", "%s", "$HOME; a b"], cwd=tmp_path, timeout=5, max_chars=100, env={"X": "y"}, sandboxed=False
+            ["printf", "%s", "$HOME; a b"], cwd=tmp_path, timeout=30, max_chars=100, env={"X": "y"}, sandboxed=False
         )
 
     assert in_brief(asyncio.run(go())) == ("exited", 0, "$HOME; a b")
@@ -72,22 +73,26 @@ def test_a_program_runs_without_a_shell(tmp_path: Path) -> None:
 )
 def test_a_timeout_ends_the_whole_tree(tmp_path: Path, command: str) -> None:
     word = f"98{os.getpid()}"
-    end = shell(tmp_path, "echo begun; " + command.format(word), timeout=0.8)
+    command = "echo begun; " + command.format(word)
+    end = stopped_in_time(lambda seconds: shell(tmp_path, command, timeout=seconds), has_printed)
     assert (end.state, end.exit_code, end.output.split()[0]) == ("timed_out", None, "begun")
     assert living(f"sleep {word}") == []
 
 
 def test_who_ignores_sigterm_is_killed_after_two_seconds(tmp_path: Path) -> None:
-    end = shell(tmp_path, "trap '' TERM; echo deaf; sleep 31.7 & wait; sleep 31.7", timeout=0.8)
+    command = "trap '' TERM; echo deaf; sleep 31.7 & wait; sleep 31.7"
+    end = stopped_in_time(lambda seconds: shell(tmp_path, command, timeout=seconds), has_printed)
     assert in_brief(end) == ("timed_out", None, "deaf\n")
-    assert 2.7 < end.duration < 6
+    assert 2.4 < end.duration < 20
     assert living("sleep 31.7") == []
 
 
-def test_who_heeds_sigterm_has_time_to_end_well(tmp_path: Path) -> None:
-    end = shell(tmp_path, "trap 'sleep 0.3; echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done", timeout=0.8)
+def test_who_heeds_sigterm_has_time_to_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "TERM_GRACE", 60)
+    command = "trap 'sleep 0.3; echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done"
+    end = stopped_in_time(lambda seconds: shell(tmp_path, command, timeout=seconds), has_printed)
     assert (end.state, end.output.splitlines()[-1]) == ("timed_out", "tidy")
-    assert end.duration < 2.6
+    assert end.duration < 50, "it is not waited for longer than it takes"
 
 
 def cancelled(tmp_path: Path, command: str, times: int = 1) -> tuple[float, list[str]]:
@@ -116,23 +121,25 @@ def cancelled(tmp_path: Path, command: str, times: int = 1) -> tuple[float, list
     return asyncio.run(go()), shown
 
 
-def test_a_cancel_ends_the_tree_before_it_is_raised(tmp_path: Path) -> None:
-    took, shown = cancelled(tmp_path, "echo on; setsid sleep 32.7 & sleep 32.7")
-    assert (took < 1.8, shown) == (True, ["on\n"])
-    assert living("sleep 32.7") == []
+def test_a_cancel_ends_the_tree_before_it_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "TERM_GRACE", 60)
+    took, shown = cancelled(tmp_path, "setsid sleep 62.7 & echo on; sleep 62.7")
+    assert (took < 50, shown) == (True, ["on\n"])
+    assert living("sleep 62.7") == []
 
 
-def test_a_second_cancel_does_not_wait_for_the_deaf(tmp_path: Path) -> None:
-    took, _ = cancelled(tmp_path, "trap '' TERM; echo on; sleep 33.7 & wait; sleep 33.7", times=2)
-    assert took < 1.8
-    assert living("sleep 33.7") == []
+def test_a_second_cancel_does_not_wait_for_the_deaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "TERM_GRACE", 60)
+    took, _ = cancelled(tmp_path, "trap '' TERM; echo on; sleep 63.7 & wait; sleep 63.7", times=2)
+    assert took < 50
+    assert living("sleep 63.7") == []
 
 
 def test_a_stop_keeps_what_was_printed(tmp_path: Path) -> None:
     async def go() -> Any:
         stop = asyncio.Event()
-        asyncio.get_running_loop().call_later(0.8, stop.set)
-        job = process.Job(process.shell_words("echo kept; sleep 34.7"), tmp_path, 60, 100)
+        words = process.shell_words("echo kept; sleep 34.7")
+        job = process.Job(words, tmp_path, 60, 100, on_output=lambda _: stop.set())
         return await processes(tmp_path).run(replace(job, stop=stop))
 
     assert in_brief(asyncio.run(go())) == ("interrupted", None, "kept\n")
@@ -166,7 +173,7 @@ def test_one_command_stopped_leaves_the_others_alone(tmp_path: Path) -> None:
         runner = processes(tmp_path)
         return await asyncio.gather(
             runner.shell("sleep 60", cwd=tmp_path, timeout=0.8, max_chars=100),
-            runner.shell("setsid sleep 0.8; echo well", cwd=tmp_path, timeout=9, max_chars=100),
+            runner.shell("setsid sleep 0.8; echo well", cwd=tmp_path, timeout=30, max_chars=100),
         )
 
     assert [in_brief(end) for end in asyncio.run(go())] == [("timed_out", None, ""), ("exited", 0, "well\n")]
@@ -178,7 +185,7 @@ def test_one_command_stopped_leaves_the_others_alone(tmp_path: Path) -> None:
 def test_an_orphan_that_holds_the_pipe_does_not_hang_the_command(tmp_path: Path) -> None:
     end = shell(tmp_path, "sleep 35.7 & echo done")
     assert (in_brief(end), end.leftovers) == (("exited", 0, "done\n"), 1)
-    assert end.duration < 5
+    assert end.duration < 30
     assert living("sleep 35.7") == []
 
 
@@ -191,7 +198,8 @@ def test_what_was_left_in_the_background_ends_with_the_command(tmp_path: Path, h
     assert living("sleep 36.7") == []
 
 
-def test_a_writer_that_ends_a_moment_later_is_heard_to_its_end(tmp_path: Path) -> None:
+def test_a_writer_that_ends_a_moment_later_is_heard_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "PIPE_GRACE", 30)
     end = shell(tmp_path, "exec > >(sleep 0.1; cat); echo through; echo a cat")
     assert (in_brief(end), end.leftovers) == (("exited", 0, "through\na cat\n"), 0)
 
@@ -201,7 +209,10 @@ def test_a_writer_that_ends_a_moment_later_is_heard_to_its_end(tmp_path: Path) -
 
 def test_a_command_that_prints_for_ever_stays_small(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    end = shell(tmp_path, "yes abcdefghijklmno", timeout=1, max_chars=1000)
+    end = stopped_in_time(
+        lambda seconds: shell(tmp_path, "yes abcdefghijklmno", timeout=seconds, max_chars=1000),
+        lambda end: end.total_chars > 1_000_000,
+    )
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert (end.state, len(end.output) <= 1000) == ("timed_out", True)
     assert end.total_chars > 1_000_000
@@ -215,25 +226,28 @@ def test_others_get_their_turn_while_a_command_prints_for_ever(tmp_path: Path) -
         runner = asyncio.ensure_future(processes(tmp_path).shell("yes", cwd=tmp_path, timeout=1, max_chars=100))
         longest = 0.0
         while not runner.done():
-            began = time.monotonic()
+            began = time.thread_time()
             await asyncio.sleep(0.005)
-            longest = max(longest, time.monotonic() - began)
+            longest = max(longest, time.thread_time() - began)
         return longest
 
-    assert asyncio.run(go()) < 0.5
+    assert asyncio.run(go()) < 0.2, "seconds of CPU that one thread works without letting others in"
 
 
 def test_output_is_shown_promptly_and_not_too_often(tmp_path: Path) -> None:
-    shown: list[tuple[float, str]] = []
-    command = "echo first; sleep 1; for i in $(seq 400); do echo line $i; sleep 0.002; done"
-    began = time.monotonic()
-    end = shell(
-        tmp_path, command, max_chars=100_000, on_output=lambda text: shown.append((time.monotonic() - began, text))
+    shown: list[str] = []
+
+    def show(text: str) -> None:
+        shown.append(text)
+        (tmp_path / "seen").touch()
+
+    command = (
+        "echo first; until [ -e seen ]; do sleep 0.02; done; for i in $(seq 400); do echo line $i; sleep 0.002; done"
     )
-    assert shown[0][1] == "first\n"
-    assert shown[0][0] < 0.95
+    end = shell(tmp_path, command, max_chars=100_000, on_output=show)
+    assert (end.state, shown[0]) == ("exited", "first\n")
     assert len(shown) <= 2 + 20 * end.duration
-    assert "".join(text for _, text in shown) == end.output
+    assert "".join(shown) == end.output
 
 
 def test_five_thousand_lines_a_second_lose_nothing(tmp_path: Path) -> None:
@@ -243,7 +257,12 @@ def test_five_thousand_lines_a_second_lose_nothing(tmp_path: Path) -> None:
 
 def test_a_great_deal_is_shown_in_small_amounts(tmp_path: Path) -> None:
     shown: list[str] = []
-    end = shell(tmp_path, "yes", timeout=1, on_output=shown.append)
+
+    def run(seconds: float) -> ProcessEnd:
+        shown.clear()
+        return shell(tmp_path, "yes", timeout=seconds, on_output=shown.append)
+
+    end = stopped_in_time(run, lambda end: end.total_chars > 300_000)
     assert max(map(len, shown)) <= child.Live.CHUNK
     assert sum(map(len, shown)) < 300_000 < end.total_chars
 
@@ -272,7 +291,7 @@ def test_binary_output_passes(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_can_ask(tmp_path: Path, command: str) -> None:
-    end = shell(tmp_path, command, timeout=5)
+    end = shell(tmp_path, command, timeout=30)
     assert (end.state, end.output) == ("exited", "1\n")
 
 
@@ -293,7 +312,7 @@ def test_git_asks_for_no_password(tmp_path: Path) -> None:
         assert server.stdout is not None
         port = server.stdout.readline().strip()
         try:
-            end = shell(tmp_path, f"no_proxy=127.0.0.1 git clone http://127.0.0.1:{port}/x.git", timeout=9)
+            end = shell(tmp_path, f"no_proxy=127.0.0.1 git clone http://127.0.0.1:{port}/x.git", timeout=30)
         finally:
             server.terminate()
     assert (end.state, end.exit_code) == ("exited", 128)
@@ -349,7 +368,7 @@ def test_a_command_without_a_wall_cannot_read_the_keys_of_maia() -> None:
         "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # as in a program that was started by that user\n"
         "run = LocalProcesses(pathlib.Path('/nonexistent'), lambda: WallFound(None))\n"
         "cwd = pathlib.Path('/')\n"
-        "end = asyncio.run(run.shell('cat /proc/$PPID/environ', cwd=cwd, timeout=5, max_chars=9999))\n"
+        "end = asyncio.run(run.shell('cat /proc/$PPID/environ', cwd=cwd, timeout=30, max_chars=9999))\n"
         "print(end.exit_code, end.output)\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENAI_API_KEY": "sk-very-secret"}
@@ -365,7 +384,7 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
 
     async def go() -> Any:
-        return await processes(tmp_path).shell("true", cwd=gone, timeout=5, max_chars=100)
+        return await processes(tmp_path).shell("true", cwd=gone, timeout=30, max_chars=100)
 
     end = asyncio.run(go())
     assert (end.state, end.exit_code, end.problem) == ("not_started", None, f"No such file or directory: {gone}")
@@ -389,7 +408,7 @@ def test_a_working_folder_deleted_on_the_way_is_survived(tmp_path: Path) -> None
 )
 def test_what_cannot_start_says_why(tmp_path: Path, argv: list[str], problem: str) -> None:
     async def go() -> Any:
-        return await processes(tmp_path).program(argv, cwd=tmp_path, timeout=5, max_chars=100)
+        return await processes(tmp_path).program(argv, cwd=tmp_path, timeout=30, max_chars=100)
 
     end = asyncio.run(go())
     assert (end.state, end.problem[: len(problem)]) == ("not_started", problem)
@@ -448,7 +467,7 @@ def test_a_required_wall_that_is_missing_stops_the_command(tmp_path: Path) -> No
     notice = Reason("sandbox.none_broken", {"reason": "no user namespaces"})
     runner = LocalProcesses(tmp_path, lambda: WallFound(None, notice, required=True))
     with pytest.raises(ToolProblem) as caught:
-        asyncio.run(runner.shell("touch mark", cwd=tmp_path, timeout=5, max_chars=100))
+        asyncio.run(runner.shell("touch mark", cwd=tmp_path, timeout=30, max_chars=100))
     assert (caught.value.key, caught.value.values) == ("sandbox.required", {"reason": "no user namespaces"})
     assert not (tmp_path / "mark").exists()
 
@@ -463,9 +482,9 @@ def test_the_wall_is_looked_for_once_and_its_notice_shown_once(tmp_path: Path) -
 
     async def go() -> None:
         runner = LocalProcesses(tmp_path, find, on_notice=notices.append)
-        await runner.shell("true", cwd=tmp_path, timeout=5, max_chars=9, sandboxed=False)
+        await runner.shell("true", cwd=tmp_path, timeout=30, max_chars=9, sandboxed=False)
         assert looked == []
-        await asyncio.gather(*(runner.shell("true", cwd=tmp_path, timeout=5, max_chars=9) for _ in range(3)))
+        await asyncio.gather(*(runner.shell("true", cwd=tmp_path, timeout=30, max_chars=9) for _ in range(3)))
 
     asyncio.run(go())
     assert (looked, notices) == ([1], [Reason("sandbox.none_missing")])

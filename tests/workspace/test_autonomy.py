@@ -414,7 +414,7 @@ async def test_a_stop_does_not_wait_for_the_check(tmp_path: Path) -> None:
         def stop() -> None:
             workspace.stop(row)
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert (await background(workspace, user, row)).outcome == "stopped"
         assert [*await workspace.approvals.listed(user, decided=False)] == []
         assert [*await workspace.approvals.listed(user, decided=True)] == []

@@ -335,7 +335,7 @@ async def _refused(talk: FakeConversation, _: str) -> AsyncIterator[Event]:
 
 async def _stuck(_talk: FakeConversation, _: str) -> AsyncIterator[Event]:
     yield TextDelta("waiting for a name server")
-    await asyncio.to_thread(time.sleep, 60)
+    await asyncio.to_thread(time.sleep, 600)
 
 
 _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
@@ -351,7 +351,10 @@ _SCRIPTS: dict[str, Callable[[FakeConversation, str], AsyncIterator[Event]]] = {
 
 
 def main() -> int:
-    """Run the prompt; `FAKE_…` variables choose language, history file, trust, model, tokens and seconds of loading."""
+    """Run the prompt; `FAKE_…` variables choose language, history file, trust, model, tokens and how long it loads.
+
+    That is seconds (`FAKE_LOAD`), or until a file is there (`FAKE_LOAD_UNTIL`).
+    """
     from maia.i18n.catalogue import Catalogue
     from maia.terminal.start import interactive
 
@@ -361,6 +364,9 @@ def main() -> int:
         from maia.terminal.ports import ScreenOptions
 
         time.sleep(float(os.environ.get("FAKE_LOAD", "0")))
+        until = os.environ.get("FAKE_LOAD_UNTIL")
+        while until and not Path(until).exists():
+            time.sleep(0.02)
         talk = FakeConversation(
             Path(os.environ.get("FAKE_LAUNCH", "/srv/code/facturation")),
             trust=bool(os.environ.get("FAKE_TRUST")),

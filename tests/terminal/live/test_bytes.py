@@ -41,7 +41,7 @@ class Wire:
         os.close(slave)
         self.seen = ""
 
-    def until(self, what: str, seconds: float = 15) -> None:
+    def until(self, what: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while what not in self.seen:
             assert time.monotonic() < end, f"{what!r} did not come: {self.seen[-2000:]!r}"
@@ -95,6 +95,8 @@ def test_every_frame_is_synchronised_and_whole(wire: Wire) -> None:
     wire.send("hello\r")
     wire.until("46.3k")
     wire.read(0.3)
+    while wire.seen.count("\x1b[?2026h") > wire.seen.count("\x1b[?2026l"):  # one is still on its way
+        wire.read(0.05)
     body = wire.seen.partition("\x1b[?2026h")[2]
     frames = ("\x1b[?2026h" + body).split("\x1b[?2026h")[1:]
     assert len(frames) > 3
@@ -107,26 +109,28 @@ def test_at_most_thirty_frames_a_second(wire: Wire) -> None:
     wire.send("slow\r")
     wire.until("word3")
     before = wire.seen.count("\x1b[?2026h")
-    began = time.monotonic()
-    while time.monotonic() - began < 2:
+    began, frames = time.monotonic(), 0
+    while (passed := time.monotonic() - began) < 2 or (frames < 5 and passed < 20):
         wire.send("k")
         wire.read(0.01)
-    frames = wire.seen.count("\x1b[?2026h") - before
+        frames = wire.seen.count("\x1b[?2026h") - before
     assert 5 <= frames <= 31 * (time.monotonic() - began)
 
 
 def test_nothing_at_all_is_written_while_idle(wire: Wire) -> None:
     wire.until("23%")
-    wire.read(1)
-    before = len(wire.seen)
-    wire.read(2)
+    for _ in range(20):  # a busy machine still draws its start
+        before = len(wire.seen)
+        wire.read(2)
+        if len(wire.seen) == before:
+            break
     assert len(wire.seen) == before
 
 
 def test_modes_that_were_switched_on_are_switched_off(wire: Wire) -> None:
     wire.until("23%")
     wire.send("\x04")
-    assert wire.process.wait(10) == 0
+    assert wire.process.wait(60) == 0
     wire.read(0.2)
     for on, off in (("\x1b[?2004h", "\x1b[?2004l"), ("\x1b[>1u", "\x1b[<u"), ("\x1b[>4;1m", "\x1b[>4m")):
         assert wire.seen.count(on) == wire.seen.count(off) == 1

@@ -28,7 +28,7 @@ def plain(folder: Path, **more: str) -> Generator[Any]:
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
         **more,
     }
-    child = pexpect.spawn(sys.executable, [str(FAKE)], env=env, encoding="utf-8", timeout=15, dimensions=(24, 100))
+    child = pexpect.spawn(sys.executable, [str(FAKE)], env=env, encoding="utf-8", timeout=60, dimensions=(24, 100))
     try:
         yield child
     finally:

@@ -27,7 +27,7 @@ class Term:
 
     def tmux(self, *words: str) -> str:
         done = subprocess.run(
-            ["tmux", "-S", str(self.socket), *words], capture_output=True, text=True, timeout=20, check=True
+            ["tmux", "-S", str(self.socket), *words], capture_output=True, text=True, timeout=60, check=True
         )
         return done.stdout
 
@@ -41,7 +41,7 @@ class Term:
     def paste(self, text: str) -> None:
         """Paste as a terminal does, in brackets where the program asked for them."""
         subprocess.run(
-            ["tmux", "-S", str(self.socket), "load-buffer", "-"], input=text.encode(), timeout=20, check=True
+            ["tmux", "-S", str(self.socket), "load-buffer", "-"], input=text.encode(), timeout=60, check=True
         )
         self.tmux("paste-buffer", "-t", "t", "-p", "-r")
 
@@ -66,7 +66,7 @@ class Term:
         row, column = self.tmux("display-message", "-t", "t", "-p", "#{cursor_y} #{cursor_x}").split()
         return int(row), int(column)
 
-    def until(self, what: str | Callable[[list[str]], bool], seconds: float = 15.0) -> list[str]:
+    def until(self, what: str | Callable[[list[str]], bool], seconds: float = 60.0) -> list[str]:
         """The screen as soon as it holds `what`; fails with the screen when that does not come."""
         end = time.monotonic() + seconds
         while True:
@@ -102,11 +102,11 @@ def terminal(folder: Path, width: int = 80, height: int = 24, **env: str) -> Gen
     conf.write_text("set -g history-limit 60000\nset -g escape-time 0\nset -g status off\n")
     base = ["tmux", "-S", str(term.socket), "-f", str(conf)]
     size = ["-x", str(width), "-y", str(height)]
-    subprocess.run([*base, "new-session", "-d", "-s", "t", *size, "-c", str(folder), *command], check=True, timeout=20)
+    subprocess.run([*base, "new-session", "-d", "-s", "t", *size, "-c", str(folder), *command], check=True, timeout=60)
     try:
         term.until("$")
         term.type(f"echo before; {sys.executable} {_FAKE}; echo code $?")
         term.keys("Enter")
         yield term
     finally:
-        subprocess.run(["tmux", "-S", str(term.socket), "kill-server"], check=False, timeout=20)
+        subprocess.run(["tmux", "-S", str(term.socket), "kill-server"], check=False, timeout=60)
