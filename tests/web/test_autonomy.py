@@ -69,7 +69,7 @@ def test_the_queue_stands_above_the_levels_and_its_old_address_leads_there(peopl
     assert f'href="/conversations/{conversation}" id="w-' in page
     other = member.ask("GET", "/autonomy").text
     assert "data-decide" not in other
-    assert 'data-level="files" checked disabled' in other
+    assert "data-level" not in other
 
 
 def test_all_tools_are_listed_with_their_risk_and_grant_nothing(people: People) -> None:

@@ -38,6 +38,7 @@ _T = TypeVar("_T")
 _FOLDERS: Final = 40
 """Of folders that are looked into for agents, those that were used last."""
 MOST_MEMORIES: Final = 100
+_NOT_ALLOWED: Final = "agentpage.not_allowed"
 _TAKEN: Final = ("agents.exists", "agents.taken")
 
 
@@ -276,7 +277,7 @@ class Definitions:
 
     async def remembered(self, by: User, agent_id: str, query: str) -> Sequence[MemoryEntry]:
         """What it keeps for itself, the newest first, or what fits best. Raises `NotAllowed`, `NotThere`."""
-        memory = await self._memory(by, agent_id)
+        memory = await self._memory(by, agent_id, "agentpage.memories.not_allowed")
         if memory is None:
             return ()
         try:
@@ -297,12 +298,12 @@ class Definitions:
                 await memory.aclose()
         await self._note(by, "forgot", agent_id, [])
 
-    async def _memory(self, by: User, agent_id: str) -> Memory | None:
-        _leads(by)
+    async def _memory(self, by: User, agent_id: str, refusal: str = _NOT_ALLOWED) -> Memory | None:
+        _leads(by, refusal)
         found = await self.one(by, agent_id)
         return await asyncio.to_thread(self._files.memory, found.name) if found.is_own else None
 
 
-def _leads(user: User) -> None:
+def _leads(user: User, refusal: str = _NOT_ALLOWED) -> None:
     if not may(user, "agents"):
-        raise NotAllowed("agentpage.not_allowed")
+        raise NotAllowed(refusal)

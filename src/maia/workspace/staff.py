@@ -19,7 +19,8 @@ from maia.database.users import User
 from maia.workspace.colleagues import UNASSIGNED, Assigned, Colleague, Colleagues, is_talked_to, named, talked_to
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.effort import level
-from maia.workspace.problems import NotThere
+from maia.workspace.people.rights import may
+from maia.workspace.problems import NotAllowed, NotThere
 
 
 class Staff:
@@ -104,7 +105,8 @@ class Staff:
     async def home(self, user: User, name: str, lang: str) -> tuple[str, bool]:
         """The one conversation that goes on with a colleague, made at the first opening (N-05.13); and whether it was.
 
-        Raises `NotThere` for an agent that is none of those that people talk to.
+        Raises `NotThere` for an agent that is none of those that people talk to, `NotAllowed` where it would be
+        made for somebody who may only read.
         """
         found = await self.agent(name)
         if not is_talked_to(found):
@@ -114,6 +116,8 @@ class Staff:
             known = next((each for each in homes.homes_of(connection, user.id) if each.agent == found.name), None)
             if known is not None:
                 return known.id, False
+            if not may(user, "chat"):
+                raise NotAllowed("people.may_only_read")
             return homes.add_home(connection, user.id, found.name, found.nickname, lang, Pin("inherit")), True
 
         return await self._database.write(open_it)

@@ -18,7 +18,6 @@ from maia.web.entry.desk import Desk
 from maia.web.layout.frame import nav_parts, page_of, reader_of
 from maia.web.layout.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.layout.stream import streamed
-from maia.workspace.people.rights import may
 from maia.workspace.record.board import EVERYONE, Board
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -83,7 +82,7 @@ async def _draw(desk: Desk, person: Person, query: PageQuery) -> tuple[Board, Pa
     lanes = columns(read, query.asked, nicknames, person.say)
     field = FIELDS[query.group]
     drawn = {lane.id: pieces.lane(lane, field, words, nicknames) for lane in lanes}
-    nothing = pieces.nothing(bool(read.lanes), query.filter != EVERYONE, query.q, may(person.user, "chat"))
+    nothing = pieces.nothing(bool(read.lanes), query.filter != EVERYONE, query.q)
     return read, {**drawn, "board-none": nothing}
 
 

@@ -123,7 +123,8 @@ def hue(name: str) -> str:
 class Reader:
     """For whom something is drawn: words, clock, names of providers, and what stands in every template.
 
-    `roots` are the folders of the conversation that is drawn, so that paths can be told from there.
+    `roots` are the folders of the conversation that is drawn, so that paths can be told from there. `writes` is false
+    for who may only read: nothing that changes something is drawn for them.
     """
 
     say: Catalogue
@@ -131,6 +132,7 @@ class Reader:
     zone: str = ""
     name_of: Callable[[str], str] = str
     roots: tuple[str, ...] = ()
+    writes: bool = False
 
     def draw(self, template: str, /, **values: Any) -> str:
         """A whole template."""
@@ -146,5 +148,5 @@ class Reader:
 
     def _shared(self) -> dict[str, Any]:
         speak = Speaker(self.say, self.lang, self.name_of, self.roots)
-        shared = {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak}
+        shared = {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak, "writes": self.writes}
         return {**shared, "upload_limits": partial(limits, self.say)}

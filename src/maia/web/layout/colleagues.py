@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk
+from maia.workspace.people.rights import may
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -32,7 +33,7 @@ class Listed:
 
 
 async def colleagues_of(desk: Desk, person: Person) -> list[Listed]:
-    """The list «Collègues» for a person."""
+    """The list «Collègues» for a person; for who may only read, those with whom they have a home thread already."""
     found = await desk.workspace.staff.colleagues()
     homes = await desk.workspace.staff.homes(person.user) if found else ()
     at = {each.agent: each for each in homes}
@@ -45,4 +46,5 @@ async def colleagues_of(desk: Desk, person: Person) -> list[Listed]:
             each.name in at and at[each.name].is_running,
         )
         for each in found
+        if each.name in at or may(person.user, "chat")
     ]

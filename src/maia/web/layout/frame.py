@@ -29,7 +29,7 @@ _IN_NAV: Final = 7
 def reader_of(desk: Desk, person: Person, folders: Sequence[FolderRow] = ()) -> Reader:
     """For whom pages and pieces are drawn; `folders` are those of the conversation that is."""
     roots = tuple(each.path for each in folders)
-    return Reader(person.say, person.lang, person.zone, desk.workspace.models.name_of, roots)
+    return Reader(person.say, person.lang, person.zone, desk.workspace.models.name_of, roots, may(person.user, "chat"))
 
 
 async def page_of(
@@ -41,7 +41,7 @@ async def page_of(
     recent = await desk.workspace.conversations(person.user, _IN_NAV)
     counts = {"/autonomy": await desk.workspace.approvals.count(person.user)}
     beside: dict[str, Any] = {"nav": entries_for(person.user), "counts": counts, "recent": recent}
-    beside |= {"staff": await colleagues_of(desk, person), "writes": may(person.user, "chat")}
+    beside |= {"staff": await colleagues_of(desk, person)}
     shared: dict[str, Any] = {"person": person, "look": look, "here": here, **beside}
     html = reader_of(desk, person, folders).draw(template, **shared, **values)
     return HTMLResponse(html, headers=NO_STORE)

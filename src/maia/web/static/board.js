@@ -113,7 +113,7 @@ function library() {
 
 async function ready() {
   fold();
-  if (!place.querySelector(".lane-cards")) return;
+  if (!("moves" in place.dataset) || !place.querySelector(".lane-cards")) return;
   const Sortable = await library();
   for (const list of place.querySelectorAll(".lane-cards")) {
     if (Sortable.get(list)) continue;
