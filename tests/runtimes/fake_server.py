@@ -1,7 +1,7 @@
 """Runs the shared tools' fake server (`fake_server.py SCRIPT PORT LOG`), with a little more.
 
 Tools with a list of commands are called, too. A request with SLOWLY in it is answered after a minute, one with
-REFUSEKEY never: its key is refused. `CALL[[{"tool": …, "args": …}]]` calls the tool whose name that pattern fits. With
+REFUSEKEY never: its key is refused; DAWDLE counts as SLOWLY where no call is asked for beside it. `CALL[[{"tool": …, "args": …}]]` calls the tool whose name that pattern fits. With
 USEMEMORY in it, the tool `memory_search` is called, by whatever name.
 """
 
@@ -13,6 +13,7 @@ source = Path(script).read_text("utf-8").replace("'array': []", "'array': [CMD]"
 READ = "raw = self.rfile.read(n)\n"
 MORE = """
         if b'SLOWLY' in raw: time.sleep(60)
+        if b'DAWDLE' in raw and b'CALL[[' not in raw: time.sleep(60)
         if b'REFUSEKEY' in raw:
             error = {'type': 'authentication_error', 'message': 'invalid api key', 'code': 'invalid_api_key'}
             return self._json({'type': 'error', 'error': error}, 401)

@@ -65,13 +65,17 @@ def ask(name: str, task: str, **more: str) -> tuple[str, dict[str, Any]]:
 
 
 class Theatre(PlayedWire):
-    """Each conversation plays the part of its first message; `held` ones wait until they are let go on."""
+    """Each conversation plays the part of its first message; `held` ones wait until they are let go on.
+
+    The one that `lingers` does not end at once when it is stopped.
+    """
 
     def __init__(self, **parts: Sequence[Played]) -> None:
         super().__init__([])
         self.parts = {name: list(played) for name, played in parts.items()}
         self.held: dict[str, asyncio.Event] = {}
         self.reached: dict[str, asyncio.Event] = {}
+        self.lingers = ""
         self.seen: list[tuple[str, ModelRequest]] = []
 
     def hold(self, name: str) -> asyncio.Event:
@@ -83,7 +87,11 @@ class Theatre(PlayedWire):
         self.seen.append((name, request))
         if name in self.held:
             self.reached[name].set()
-            await self.held[name].wait()
+            try:
+                await self.held[name].wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(0.5 if name == self.lingers else 0)
+                raise
         played = self.parts[name].pop(0)
         if isinstance(played, str):
             yield WireAnswer(AssistantMessage((TextPart(played),), request.model, "played"), "end", "stop")
@@ -350,6 +358,24 @@ def test_who_stops_the_conversation_stops_all_below_it(database_url: str, tmp_pa
         assert [each.status for each in await stage.told(row)] == ["unknown"]
 
     play(database_url, tmp_path, wire, tell)
+
+
+def test_what_is_stopped_has_ended_only_once_all_that_it_delegated_has(tmp_path: Path) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig"), ask("owl", "fly")]], dig=["Never."], fly=["Never."])
+    wire.hold("dig")
+    wire.hold("fly")
+    wire.lingers = "fly"
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        going = asyncio.create_task(turn(stage.workspace, stage.user, row))
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(each.wait() for each in wire.reached.values()))
+        assert stage.workspace.stop(await stage.row(row.id))
+        assert (await going).outcome == "stopped"
+        assert [each.outcome for each in await stage.children(row)] == ["stopped"] * 2
+
+    play(f"sqlite:///{tmp_path}/maia.db", tmp_path, wire, tell)
 
 
 def test_a_child_that_a_person_stops_is_told_as_stopped(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
@@ -86,13 +87,22 @@ class TurnDelegation:
         try:
             done = await asyncio.shield(going)
         except asyncio.CancelledError:
-            while not going.done() and not self._g.runs.stop(child.id):
-                await asyncio.wait({going}, timeout=0.05)
-            await asyncio.wait({going})
+            await self._stopped(child, going)
             raise
         failure = done.ended.failure
         problem = (failure.provider_text or failure.code or failure.kind) if failure else ""
         return Run(child.id, wanted.nickname, done.ended.outcome, done.text, problem, done.cost)
+
+    async def _stopped(self, child: ConversationRow, going: asyncio.Task[Done]) -> None:
+        """Stop the child and wait for its end: nothing above ends before it.
+
+        A call is cancelled several times over, by the turn, by the other calls of its answer, and by a program that goes.
+        """
+        is_told = False
+        while not going.done():
+            is_told = is_told or self._g.runs.stop(child.id)
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({going}, timeout=None if is_told else 0.05)
 
     async def assign(self, call_id: str, agent: str, title: str, task: str) -> Opened:
         wanted = self._named(agent, specialist=False)
