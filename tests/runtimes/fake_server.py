@@ -1,8 +1,9 @@
 """Runs the shared tools' fake server (`fake_server.py SCRIPT PORT LOG`), with a little more.
 
 Tools with a list of commands are called, too. A request with SLOWLY in it is answered after a minute, one with
-REFUSEKEY never: its key is refused; DAWDLE counts as SLOWLY where no call is asked for beside it. `CALL[[{"tool": …, "args": …}]]` calls the tool whose name that pattern fits. With
-USEMEMORY in it, the tool `memory_search` is called, by whatever name.
+REFUSEKEY never: its key is refused. `CALL[[{"tool": …, "args": …}]]` calls the tool whose name that pattern fits;
+DAWDLE counts as SLOWLY where no such call stands beside it. With USEMEMORY in it, the tool `memory_search` is called,
+by whatever name.
 """
 
 import sys

@@ -177,6 +177,15 @@ def test_no_other_token_lets_anybody_in(fake: FakeProvider, visitor: Visitor, to
     assert me(visitor) == {}
 
 
+@pytest.mark.parametrize(("ahead", "is_in"), [(50, True), (300, False), (-300, False)])
+def test_a_clock_that_differs_is_told_as_such(fake: FakeProvider, visitor: Visitor, ahead: int, is_in: bool) -> None:
+    begun = int(time.time()) + ahead
+    fake.spoil = put(iat=begun, exp=begun + 60)
+    answer = enter(visitor, fake)
+    assert bool(me(visitor)) is is_in
+    assert ("The clocks of Example &lt;b&gt;SSO&lt;/b&gt;" in answer.text) is not is_in
+
+
 def test_what_is_missing_in_the_token_is_asked_for(fake: FakeProvider, visitor: Visitor) -> None:
     fake.claims, fake.more = {"sub": "dee-1"}, {**ANA, "sub": "dee-1", "email": "dee@example.com"}
     enter(visitor, fake)
@@ -276,6 +285,24 @@ async def test_redirects_failures_and_floods_of_a_provider_lead_nowhere(
 
 
 @pytest.mark.anyio
+async def test_a_provider_that_moved_or_went_away_is_noticed_within_a_minute(fake: FakeProvider) -> None:
+    from maia.workspace.people import oidc
+    from maia.workspace.problems import EnteringFailed
+
+    now = [0.0]
+    client = oidc.Oidc(fresh(fake.url).provider, lambda: now[0])
+    await client.begin("https://maia.example", "/")
+    fake.document = {"authorization_endpoint": f"{fake.url}/moved"}
+    assert (await client.begin("https://maia.example", "/")).url.startswith(f"{fake.url}/authorize")
+    now[0] = 60.0
+    assert (await client.begin("https://maia.example", "/")).url.startswith(f"{fake.url}/moved")
+    now[0], fake.status = 120.0, 500
+    with pytest.raises(EnteringFailed) as refused:
+        await client.begin("https://maia.example", "/")
+    assert refused.value.key == "oidc.no_answer"
+
+
+@pytest.mark.anyio
 async def test_only_a_provider_on_this_machine_may_name_addresses_on_it() -> None:
     from maia.workspace.problems import EnteringFailed
 
@@ -294,6 +321,7 @@ async def test_what_waits_is_forgotten_in_time_and_bounded() -> None:
     now = [0.0]
     client = oidc.Oidc(fresh("http://127.0.0.1:9").provider, lambda: now[0])
     client._endpoints = {"authorization_endpoint": "http://127.0.0.1:9/a"}  # pyright: ignore[reportPrivateUsage]
+    client._asked_endpoints = 1e9  # pyright: ignore[reportPrivateUsage]
     first = await client.begin("https://maia.example", "/")
     state = first.url.partition("state=")[2].partition("&")[0]
     now[0] = oidc.STATE_SECONDS + 1

@@ -96,7 +96,7 @@ class TurnDelegation:
     async def _stopped(self, child: ConversationRow, going: asyncio.Task[Done]) -> None:
         """Stop the child and wait for its end: nothing above ends before it.
 
-        A call is cancelled several times over, by the turn, by the other calls of its answer, and by a program that goes.
+        A call is cancelled several times over: by the turn, by other calls of its answer, by a program that goes.
         """
         is_told = False
         while not going.done():

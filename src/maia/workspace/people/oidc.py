@@ -32,7 +32,8 @@ ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES25
 """Signatures by a key that the provider shows; never one that a client could make, and never none."""
 STATE_SECONDS: Final = 600.0
 _MOST_WAITING, _LARGEST, _PATIENCE, _LEEWAY = 1000, 1_000_000, 10.0, 60
-_KEYS_ASKED_EVERY = 60.0
+_ASKED_EVERY = 60.0
+"""Seconds for which what the provider says of itself, and its keys, are kept before they are asked for anew."""
 _log = logging.getLogger("maia.oidc")
 
 
@@ -83,9 +84,10 @@ class Oidc:
         self.provider = provider
         self._now = now
         self._waiting: dict[str, _Waiting] = {}
-        self._endpoints: Mapping[str, Any] | None = None
+        self._endpoints: Mapping[str, Any] = {}
+        self._asked_endpoints = -_ASKED_EVERY
         self._keys: Mapping[str, Any] = {}
-        self._asked_keys = -_KEYS_ASKED_EVERY
+        self._asked_keys = -_ASKED_EVERY
 
     async def begin(self, public: str, where: str) -> Asked:
         """Send a browser to the provider; it comes back to `public`, and then goes on to `where`.
@@ -133,14 +135,14 @@ class Oidc:
     # What the provider says
 
     async def _discovered(self) -> Mapping[str, Any]:
-        if self._endpoints is None:
+        if self._asked_endpoints + _ASKED_EVERY <= self._now():
             found = await self._get(self.provider.issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self.provider.issuer:
                 _log.warning("oidc: the provider calls itself %r", found.get("issuer"))
                 raise EnteringFailed("oidc.odd")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 self._must_be_theirs(found.get(name))
-            self._endpoints = found
+            self._endpoints, self._asked_endpoints = found, self._now()
         return self._endpoints
 
     def _must_be_theirs(self, address: object) -> None:
@@ -191,7 +193,8 @@ class Oidc:
             )
         except (jwt.PyJWTError, TypeError, ValueError) as error:
             _log.warning("oidc: a token is not taken: %s", type(error).__name__)
-            raise EnteringFailed("oidc.odd") from None
+            is_late = isinstance(error, (jwt.ImmatureSignatureError, jwt.ExpiredSignatureError))
+            raise EnteringFailed("oidc.clock" if is_late else "oidc.odd", name=self.provider.name) from None
         is_ours = claims.get("azp", self.provider.client_id) == self.provider.client_id
         if not is_ours or not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
             raise EnteringFailed("oidc.odd")
@@ -201,7 +204,7 @@ class Oidc:
         """The provider's key of that name; asked for anew when it is not known, at most once a minute."""
         import jwt
 
-        if kid not in self._keys and self._asked_keys + _KEYS_ASKED_EVERY <= self._now():
+        if kid not in self._keys and self._asked_keys + _ASKED_EVERY <= self._now():
             self._asked_keys = self._now()
             found = await self._get(str((await self._discovered())["jwks_uri"]))
             listed = [cast(Mapping[str, Any], each) for each in found.get("keys", []) if isinstance(each, dict)]
