@@ -20,6 +20,7 @@ from maia.core.events import (
     WireEvent,
 )
 from maia.core.ports import Hands
+from maia.core.tool import AnyTool
 from maia.core.types import (
     AssistantMessage,
     BoundWhy,
@@ -36,6 +37,7 @@ from maia.engine.setup import Config
 from maia.engine.toolset import Toolset
 from maia.folders.lists import Folder
 from maia.i18n.catalogue import Catalogue
+from maia.tools.ask_user import AskUserTool
 from maia.workspace.choosing import Change
 from maia.workspace.colleagues import Colleague, Role
 from maia.workspace.models.catalogue import Pair
@@ -151,8 +153,9 @@ def play(
     tell: Callable[[Stage], Awaitable[None]],
     known: Iterable[Colleague] = (MOLE, OWL, IRIS, *AWAY),
 ) -> Poke:
-    """A workspace with two models and the tool `Poke`, that no rule allows, in which that is told."""
+    """A workspace with two models, the tool `Poke`, that no rule allows, and `AskUser`, in which that is told."""
     poke, models, roles = Poke(), PlayedModels(wire), list[Role]()
+    tools: dict[str, AnyTool] = {"Poke": poke, "AskUser": AskUserTool()}
     supply = TwoModels(models)
 
     def bench(launch: Path) -> Any:
@@ -162,7 +165,7 @@ def play(
         def hands(_config: object, context: Any) -> Hands:
             return cast(Hands, SimpleNamespace(launch=launch, call_id=context.call_id, say=SAY))
 
-        return replace(made, hands=hands, configure=lambda: Config(config.judge, {"Poke": poke}, (), (), (), 50))
+        return replace(made, hands=hands, configure=lambda: Config(config.judge, tools, (), (), (), 50))
 
     async def run() -> None:
         async with workspace_on(

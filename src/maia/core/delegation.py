@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from maia.core.types import Cost, Outcome
 
@@ -27,7 +27,10 @@ class Delegate:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run that was waited for went. `text` is what it said last; `cost` holds that of runs below it."""
+    """How a run that was waited for went. `text` is what it said last; `cost` holds that of runs below it.
+
+    `waits` is what it needs of a person; with `comes_later` its result comes by itself once it has got that.
+    """
 
     conversation: str
     agent: str
@@ -35,6 +38,8 @@ class Run:
     text: str
     problem: str
     cost: Cost
+    waits: Literal["", "approval", "answer"] = ""
+    comes_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -427,3 +427,8 @@ class WireFailed:
 
 
 WireEvent: TypeAlias = TextDelta | ReasoningDelta | ToolCallDrafted | RetryScheduled | Notice | WireAnswer | WireFailed
+
+
+def is_question(event: Event) -> bool:
+    """Whether the tool `AskUser` showed a question, which waits for the person's next message (R-2.014)."""
+    return isinstance(event, ToolCallFinished) and (event.name, event.status) == ("AskUser", "succeeded")

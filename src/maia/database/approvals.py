@@ -209,24 +209,27 @@ def count_open(connection: Connection, owner_id: str | None) -> int:
 
 
 def status_after(connection: Connection, conversation_id: str, turn: int) -> Status:
-    """What a conversation is when that turn is over: waiting while a call of it does, or of one below it (R-2.015)."""
+    """What a conversation is when that turn is over: waiting while a call of it does, or anything below (R-2.015)."""
     mine = select(_A.id).where(_A.conversation_id == conversation_id, _A.turn == turn, _A.status == "open")
     below = CONVERSATIONS.c
     inside = (below.parent_id == conversation_id, below.is_sub.is_(true()), below.deleted_at.is_(None))
-    theirs = select(below.id).where(*inside, below.status == "waiting_approval")
-    waits = connection.execute(mine.limit(1)).first() or connection.execute(theirs.limit(1)).first()
-    return "idle" if waits is None else "waiting_approval"
+    waiting = below.status.in_(("waiting", "waiting_approval"))
+    theirs = set(connection.execute(select(below.status).where(*inside, waiting).distinct()).scalars())
+    if "waiting_approval" in theirs or connection.execute(mine.limit(1)).first() is not None:
+        return "waiting_approval"
+    return "waiting" if theirs else "idle"
 
 
 def settle_status(connection: Connection, conversation_id: str) -> None:
-    """A conversation in which nothing waits any more is idle."""
+    """A conversation in which no call waits any more is idle, or waits for an answer below it."""
     found = connection.execute(
         select(CONVERSATIONS.c.last_turn).where(
             CONVERSATIONS.c.id == conversation_id, CONVERSATIONS.c.status == "waiting_approval"
         )
     ).first()
-    if found is not None and status_after(connection, conversation_id, found.last_turn) == "idle":
-        connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == conversation_id).values(status="idle"))
+    if found is not None:
+        now = status_after(connection, conversation_id, found.last_turn)
+        connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == conversation_id).values(status=now))
 
 
 def _query() -> Select[*tuple[Any, ...]]:

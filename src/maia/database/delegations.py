@@ -8,8 +8,10 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, Select, func, select, true, update
 
+from maia.database import late
 from maia.database.approvals import status_after
 from maia.database.conversations import Pin, Status, add_conversation, set_status
+from maia.database.events import asks, events_of_turns
 from maia.database.history import add_change
 from maia.database.ids import now_ms
 from maia.database.tables.conversations import CONVERSATIONS, DELEGATIONS, MESSAGES
@@ -79,15 +81,21 @@ def add_delegated(connection: Connection, owner_id: str, made: Delegated, projec
 
 
 def renew(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:
-    """It is gone on with by a turn that ran on this model."""
+    """It is gone on with by a turn that ran on this model, which gets its result."""
     model = {"provider_id": provider_id, "model_id": model_id}
     connection.execute(update(DELEGATIONS).where(_D.conversation_id == conversation_id).values(**model))
+    late.forget(connection, [conversation_id])
 
 
 def delegating_model(connection: Connection, conversation_id: str) -> tuple[str, str] | None:
     """What the turn that delegated this conversation ran on; None for one that nobody delegated."""
     found = connection.execute(select(_D.provider_id, _D.model_id).where(_D.conversation_id == conversation_id)).first()
     return None if found is None else (found.provider_id, found.model_id)
+
+
+def kind_of(connection: Connection, conversation_id: str) -> DelegationKind | None:
+    """As what it was delegated; None for one that nobody delegated."""
+    return connection.execute(select(_D.kind).where(_D.conversation_id == conversation_id)).scalar()
 
 
 def above(connection: Connection, conversation_id: str) -> list[Above]:
@@ -215,7 +223,9 @@ def _tell_history(connection: Connection, parent: str, card: str, title: str, ou
 def _settled(connection: Connection, conversation_id: str) -> bool:
     """Whether a conversation in which nothing runs has another status now."""
     row = connection.execute(select(_C.status, _C.last_turn).where(_C.id == conversation_id)).first()
-    if row is None or row.status not in ("idle", "waiting_approval"):
+    if row is None or row.status not in ("idle", "waiting", "waiting_approval"):
+        return False
+    if row.status == "waiting" and asks(events_of_turns(connection, conversation_id, row.last_turn, row.last_turn)):
         return False
     now = status_after(connection, conversation_id, row.last_turn)
     if now != row.status:

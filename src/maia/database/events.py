@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, select, update
 
 from maia.core.codec import UnreadableEvent, dump_event, load_event
-from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput
+from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput, is_question
 from maia.database.tables.conversations import CONVERSATIONS, EVENTS
 
 PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
@@ -85,6 +85,11 @@ def events_of_turns(connection: Connection, conversation_id: str, first: int, la
     """All events of these turns, both included, oldest first."""
     query = _query(conversation_id).where(_E.turn >= first, _E.turn <= last).order_by(_E.seq)
     return tuple(_read(connection, query))
+
+
+def asks(logged: Iterable[Logged]) -> bool:
+    """Whether a question was put to the person in these events, which waits for their next message."""
+    return any(is_question(each.event) for each in logged)
 
 
 def turn_at(connection: Connection, conversation_id: str, seq: int) -> int:

@@ -12,7 +12,7 @@ from maia.database.address import shown
 from maia.database.connect import cause_of
 from maia.database.problems import DatabaseProblem
 
-HEAD: Final = "0012"
+HEAD: Final = "0013"
 """The newest revision in `migrations/versions`."""
 _FOLDER = Path(__file__).parent / "migrations"
 

@@ -11,6 +11,7 @@ _KINDS: Final = {
     "file": "A file that the user joined to the request",
     "folder": "The listing of a folder that the user joined to the request",
     "command": "A command that the user ran, with its output",
+    "result": "What a specialist answered to a task of yours, after it had to wait for a person",
     "image": "An image that the user joined to the request",
 }
 

@@ -161,8 +161,9 @@ def _row(each: Delegate) -> str:
 def _result(done: Run, hands: Hands) -> ToolResult:
     say = hands.say
     agent, problem = visible(done.agent), visible(done.problem)
+    how = done.outcome if not done.waits else f"{done.waits}_later" if done.comes_later else f"{done.waits}_needed"
     text = visible(cut_middle(done.text, LONGEST_RESULT).text) if done.text.strip() else say("delegate.no_words")
-    head = say(f"delegate.run.{done.outcome}", agent=agent, id=done.conversation, problem=problem)
+    head = say(f"delegate.run.{how}", agent=agent, id=done.conversation, problem=problem)
     data: JsonObject = {
         "conversation": done.conversation,
         "delegated": {"outcome": done.outcome, "usd": done.cost.usd, "source": done.cost.source},

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from maia.core.codec import to_json
 from maia.core.costs import add_costs
-from maia.core.events import Answered, Event, Notice, ToolCallFinished, TurnEnded, TurnStarted
+from maia.core.events import Answered, Event, Notice, ToolCallFinished, TurnEnded, TurnStarted, is_question
 from maia.core.types import AssistantMessage, BoundWhy, Cost, JsonObject, ReasoningPart, TextPart
 from maia.database.messages import Ending
-
-ASKING: Final = "AskUser"
-"""The tool whose question waits for the person's next message (R-2.014)."""
 
 
 @dataclass(slots=True)
@@ -43,7 +40,7 @@ class TurnSums:
             case ToolCallFinished():
                 if (cost := delegated_cost(event)) is not None:
                     self.below.append(cost)
-                self.asks = self.asks or (event.name, event.status) == (ASKING, "succeeded")
+                self.asks = self.asks or is_question(event)
             case TurnEnded():
                 self.ended = event
             case _:

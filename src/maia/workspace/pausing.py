@@ -4,40 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
 
 from maia.core.codec import to_json
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.types import Reason, Submission
-from maia.database import approvals, conversations
+from maia.database import approvals, conversations, delegations
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
+from maia.workspace.delegating.late import LateResults, Runs, Words
 from maia.workspace.delegating.runs import How
 from maia.workspace.log import Log
 
 
-class Runs(Protocol):
-    """What begins turns and knows when they are over; `Turns` is one."""
-
-    async def submit(self, row: ConversationRow, author_id: str, submission: Submission, *, how: How) -> Any: ...
-
-    async def ended(self, conversation_id: str) -> None: ...
-
-
 class PausedRuns:
-    """Lets them go on. `words` is what a run is told that goes on with so many approved calls, in its language."""
+    """Lets them go on. `late` hears of those that stay stopped, for whoever waits for their results."""
 
-    def __init__(
-        self, database: Database, log: Log, runs: Runs, words: Callable[[ConversationRow, int], Awaitable[str]]
-    ) -> None:
+    def __init__(self, database: Database, log: Log, runs: Runs, words: Words, late: LateResults) -> None:
         self._database = database
         self._log = log
         self._runs = runs
         self._words = words
+        self._late = late
         self._closing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -68,11 +58,16 @@ class PausedRuns:
         asked = await self._database.read(lambda c: approvals.of_turn(c, conversation_id, turn))
         row = await self._database.read(lambda c: conversations.conversation(c, conversation_id))
         approved = [each for each in asked if each.status == "approved"]
-        if row is None or row.last_turn != turn or not approved or any(each.status == "open" for each in asked):
+        if row is None or row.last_turn != turn or any(each.status == "open" for each in asked):
+            return
+        if not approved:
+            await self._late.refused(row)
             return
         try:
-            words = await self._words(row, len(approved))
-            how = How("background", attended=False, resumes=turn)
+            kind = await self._database.read(lambda c: delegations.kind_of(c, row.id))
+            run = "specialist" if kind == "specialist" else "background"
+            how = How(run, attended=False, resumes=turn)
+            words = await self._words(row, how, "autonomy.go_on", len(approved))
             await self._runs.submit(row, row.owner_id, Submission(words), how=how)
         except MaiaError as error:
             if not self._closing:

@@ -24,6 +24,7 @@ from maia.database.conversations import ConversationRow, conversation, set_statu
 from maia.database.delegations import tell_above
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
+from maia.database.late import settle
 from maia.database.messages import close_answer, messages_of, unfinished
 from maia.engine.transcript import INTERRUPTED
 from maia.workspace.meta import TurnSums
@@ -103,4 +104,6 @@ def recover(connection: Connection, conversation_id: str) -> None:
         said = next((m.text for m in messages_of(connection, row.id, 2, turn + 1) if m.role == "user"), "")
         close_turn(connection, row, turn, said)
     set_status(connection, row.id, status_after(connection, row.id, row.last_turn))
+    if open_turns:
+        settle(connection, row.id, open_turns[-1])
     tell_above(connection, row.id, "failed" if open_turns else "")

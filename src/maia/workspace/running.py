@@ -27,8 +27,9 @@ from maia.core.events import (
 )
 from maia.core.tool import AnyTool
 from maia.core.types import Answer, Cost, Failure, Section, Submission
-from maia.database import approvals, compositions, conversations, messages
+from maia.database import approvals, compositions, conversations, late, messages
 from maia.database.events import forget_progress
+from maia.database.late import AwaitedBy, WaitsFor
 from maia.engine.answering import SYSTEM_OVERRIDE, Answering, said_next
 from maia.engine.approvals import Approvals
 from maia.engine.lending import lent, told
@@ -43,6 +44,7 @@ from maia.workspace.autonomy.watch import Ruling, Watch
 from maia.workspace.bench import WorkBench
 from maia.workspace.choosing import Chosen
 from maia.workspace.composition import Tape, is_measured
+from maia.workspace.delegating.late import note_end
 from maia.workspace.delegating.upward import Upward
 from maia.workspace.log import Along, TurnLog
 from maia.workspace.meta import TurnSums, as_stored
@@ -76,7 +78,8 @@ class RunningTurn:
     A turn that is not `attended` waits when a call waits for a person: it ends, and another one goes on from it, which
     `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
     `system` is told in place of all sections. `tree` is the conversation above all that delegated this one, itself
-    where nobody did.
+    where nobody did. `awaited_by` says whether the turn that gave the task waits for this one, `waits` what is needed
+    of a person before there is a result, `is_late` that this one was owed.
     """
 
     conversation: str
@@ -96,6 +99,7 @@ class RunningTurn:
     brief_more: Callable[[], Awaitable[Briefing]]
     by: str
     tree: str
+    awaited_by: AwaitedBy
     upward: Upward
     notices: tuple[Notice, ...] = ()
     attended: bool = True
@@ -105,6 +109,8 @@ class RunningTurn:
     system: str = ""
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
+    waits: WaitsFor = ""
+    is_late: bool = False
     _state: str = ""
     _most: int | None = None
     _tickets: set[str] = field(default_factory=set[str])
@@ -315,7 +321,10 @@ class RunningTurn:
             messages.close_answer(connection, conversation, number, ending, agent=self.purse.meter.agent)
             after = "waiting" if asks else approvals.status_after(connection, conversation, number)
             conversations.set_status(connection, conversation, after)
-            self.upward.note(connection, conversation, ended.outcome)
+            own: WaitsFor = "answer" if asks else "approval" if ended.outcome == "waiting_approval" else ""
+            self.waits = own or late.waits_below(connection, conversation)
+            self.upward.note(connection, conversation, "" if self.waits else ended.outcome)
+            self.is_late = note_end(connection, conversation, number, self.waits, self.awaited_by)
             forget_progress(connection, conversation, number)
             if composed is not None:
                 compositions.keep_composition(connection, composed)

@@ -25,6 +25,7 @@ from maia.workspace.bench import OpenBench, WorkBench
 from maia.workspace.calls.routing import Routing
 from maia.workspace.composition import Tape, overheard, window_of
 from maia.workspace.delegating.delegation import Ground, TurnDelegation
+from maia.workspace.delegating.late import LateResults
 from maia.workspace.delegating.refused import keep_refused
 from maia.workspace.delegating.runs import Done, How
 from maia.workspace.delegating.upward import Upward
@@ -102,7 +103,8 @@ class Turns:
         self._kept = KeptConversations(database, open_bench)
         self._closing = False
         self._warming: set[asyncio.Task[None]] = set()
-        self.paused = PausedRuns(database, log, self, self._words)
+        self.late = LateResults(database, log, staff, self, self._words)
+        self.paused = PausedRuns(database, log, self, self._words, self.late)
         self.queue = Queue(database, log, self.paused.decided)
 
     # What doors call
@@ -158,7 +160,7 @@ class Turns:
         if turn.sums.ended is None:
             raise Unusable("delegate.no_answer")
         text = turn.sums.texts[-1] if turn.sums.texts else ""
-        return Done(text, turn.sums.ended, turn.sums.whole_cost())
+        return Done(text, turn.sums.ended, turn.sums.whole_cost(), turn.waits)
 
     def warm(self, row: ConversationRow) -> None:
         """Make the tools of a conversation ready, for who is about to write there; returns at once, and never fails."""
@@ -196,7 +198,9 @@ class Turns:
         waiting = list(self._running)
         for conversation_id in waiting:
             _cancel(self._running[conversation_id])
-        await asyncio.gather(self.paused.close(), *(self.ended(each) for each in waiting), *self._warming)
+        await asyncio.gather(
+            self.paused.close(), self.late.close(), *(self.ended(each) for each in waiting), *self._warming
+        )
 
     # Inside
 
@@ -234,7 +238,8 @@ class Turns:
         bound = overheard(passed.bound, tape.outside, tape.ended)
         reader = Reader(window, bench.launch, bound.runtime is not None)
         goes_along = await joined(self._database, self._files, row, files, reader)
-        submission = replace(passed.submission, attachments=goes_along.attachments)
+        results = await self.late.of(row, bench.say)
+        submission = replace(passed.submission, attachments=(*results.attachments, *goes_along.attachments))
         tape.files, tape.has_words = submission.attachments, bool(submission.text)
         transcript = await self._kept.transcript(row, kept)
         notices = (*(room.notices if how.is_by_person else _logged(room.notices, bench)), *way.notices)
@@ -254,6 +259,7 @@ class Turns:
             upward.note(connection, row.id)
             passed.along(connection)
             goes_along.along(connection, turn)
+            results.along(connection)
             if chosen.is_kept:
                 conversations.pin_model(connection, row.id, *chosen.pair)
             if title:
@@ -262,7 +268,7 @@ class Turns:
 
         kept.is_behind = True
         ground = Ground(self._database, self._log, self._staff, self._folders, self)
-        delegation = TurnDelegation(ground, row, chosen.pair, how)
+        delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say)
         told = self._briefer.brief(
             row, row.last_turn + 1, submission.text, bound, window, delegation, can_look=chosen.has_tools
         )
@@ -305,6 +311,7 @@ class Turns:
             ),
             by=how.by,
             upward=upward,
+            awaited_by=how.awaited_by,
         )
         running.turn = turn
         delegation.begin(begun.turn, turn.emit)
@@ -326,6 +333,8 @@ class Turns:
         finally:
             turn.purse.put_away()
             self._over(turn.conversation, running)
+            if turn.is_late and row.parent_id is not None:
+                self.late.came(row.parent_id)
 
     def _why(self, running: _Running) -> Failure | None:
         """Why a turn was stopped, where no person stopped it."""
@@ -344,11 +353,12 @@ class Turns:
             del self._running[conversation_id]
         running.ended.set()
 
-    async def _words(self, row: ConversationRow, approved: int) -> str:
+    async def _words(self, row: ConversationRow, how: How, key: str, n: int) -> str:
         """What a run that waited is told when it goes on."""
         assigned = await self._staff.of(row)
-        kept = await self._kept.keep(row, await self._folders.room(row, assigned.folders), assigned.role)
-        return kept.bench.say("autonomy.go_on", n=approved)
+        role, room = how.bounded(assigned.role), await self._folders.room(row, assigned.folders)
+        kept = await self._kept.keep(row, room, role)
+        return kept.bench.say(key, n=n)
 
     async def _earlier(self, conversation_id: str, resumes: int) -> Earlier:
         if not resumes:

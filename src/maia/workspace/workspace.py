@@ -174,6 +174,7 @@ class Workspace:
         await self.attachments.open(name)
         await self._watch.start()
         await self._turns.paused.take_up()
+        await self._turns.late.take_up()
         self._forgetting = asyncio.create_task(self._forget())
         return name
 

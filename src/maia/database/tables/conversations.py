@@ -103,6 +103,8 @@ DELEGATIONS = Table(
     words("model_id"),
     moment("created_at"),
     moment("told_at", required=False),  # when the parent's history heard how a card went
+    words("awaited_by", ""),  # run | reader | told: who has not got the result of a specialist that waited
+    count("late_turn", 0),  # the turn that brought it
 )
 
 OPENED_SESSIONS = Table(

@@ -28,6 +28,7 @@ from maia.core.events import (
     TurnEnded,
     TurnStarted,
     UserSaid,
+    is_question,
 )
 from maia.core.text import cut_middle, visible
 from maia.core.types import (
@@ -42,7 +43,7 @@ from maia.core.types import (
     ToolCallPart,
     Usage,
 )
-from maia.workspace.meta import ASKING, delegated_cost
+from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status
 
 LONGEST_OUTPUT = 65_536
@@ -400,7 +401,7 @@ class TurnFold:
 
 
 def _question(event: ToolCallFinished) -> Question | None:
-    if event.name != ASKING or event.status != "succeeded":
+    if not is_question(event):
         return None
     options = cast("list[str]", event.data.get("options", []))
     return Question(str(event.data.get("question", "")), tuple(options))

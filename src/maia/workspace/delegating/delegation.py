@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from maia.core.delegation import Delegate, Opened, Run
-from maia.core.events import Event, RecordChanged, SubConversationStarted
+from maia.core.events import Event, Notice, RecordChanged, SubConversationStarted
+from maia.core.ports import Say
 from maia.core.text import visible
 from maia.database import conversations, delegations, history
 from maia.database.conversations import ConversationRow
@@ -20,6 +21,7 @@ from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.folders.lists import Folder
 from maia.workspace.colleagues import Colleague, is_specialist, is_talked_to
+from maia.workspace.delegating.problem import problem_of
 from maia.workspace.delegating.runs import Done, How, Runs
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Log
@@ -45,11 +47,12 @@ class Ground:
 class TurnDelegation:
     """Of one turn, which really runs on `pair`."""
 
-    def __init__(self, ground: Ground, row: ConversationRow, pair: Pair, how: How) -> None:
+    def __init__(self, ground: Ground, row: ConversationRow, pair: Pair, how: How, say: Say) -> None:
         self._g = ground
         self._row = row
         self._pair = pair
         self._how = how
+        self._say = say
         self._turn = 0
         self._emit: Emit = _unheard
         self._known: Sequence[Colleague] = ()
@@ -89,9 +92,11 @@ class TurnDelegation:
         except asyncio.CancelledError:
             await self._stopped(child, going)
             raise
-        failure = done.ended.failure
-        problem = (failure.provider_text or failure.code or failure.kind) if failure else ""
-        return Run(child.id, wanted.nickname, done.ended.outcome, done.text, problem, done.cost)
+        if done.waits == "answer":
+            self._emit(Notice("warn", "delegate.asks", {"name": visible(wanted.nickname)}))
+        problem, later = problem_of(done.ended.failure, self._say), not how.attended
+        end = (done.ended.outcome, done.text, problem, done.cost)
+        return Run(child.id, wanted.nickname, *end, done.waits, later)
 
     async def _stopped(self, child: ConversationRow, going: asyncio.Task[Done]) -> None:
         """Stop the child and wait for its end: nothing above ends before it.

@@ -9,6 +9,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from maia.core.events import TurnEnded
 from maia.core.types import Cost
 from maia.database.conversations import ConversationRow
+from maia.database.late import AwaitedBy, WaitsFor
 from maia.workspace.colleagues import Role
 from maia.workspace.problems import Unusable
 
@@ -53,6 +54,13 @@ class How:
         """Whether a person wrote this."""
         return self.kind == "chat"
 
+    @property
+    def awaited_by(self) -> AwaitedBy:
+        """Who waits for its result: the turn that gave a specialist its task, until it is over."""
+        if self.kind != "specialist" or self.resumes:
+            return ""
+        return "reader" if self.attended else "run"
+
     def bounded(self, role: Role) -> Role:
         """The role with the steps of such a run; an agent's own number wins (R-2.257)."""
         return role if role.turns or self.kind not in STEPS else replace(role, turns=STEPS[self.kind])
@@ -60,11 +68,15 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a run that was waited for ended. `text` is what it said last, `cost` is with that of the runs below it."""
+    """How a run that was waited for ended. `text` is what it said last, `cost` is with that of the runs below it.
+
+    `waits` is what it needs of a person before it has a result.
+    """
 
     text: str
     ended: TurnEnded
     cost: Cost
+    waits: WaitsFor = ""
 
 
 class Runs(Protocol):
