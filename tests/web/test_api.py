@@ -66,6 +66,14 @@ def test_an_error_is_never_the_text_of_a_message(data: Path) -> None:
         messages = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"]
         assert messages[1]["content"] == "The first half"
         assert "slow down" not in json.dumps(messages)
+        place = f"/api/v1/conversations/{conversation}"
+        for archived in (True, False):
+            visitor.ask("PATCH", place, {"archived": archived})
+        changes = [(each["old"], each["new"]) for each in visitor.ask("GET", f"{place}/history").json()["entries"]]
+        ran = [("running", "failed"), ("idle", "running")]
+        assert changes == [("archived", "failed"), ("failed", "archived"), *ran], "as the pages call it"
+        for page in ("/", "/board", "/board?view=list", f"/conversations/{conversation}"):
+            assert "Error</span>" in visitor.client.get(page, headers={"Accept-Language": "en"}).text or page == "/"
 
 
 def test_a_stream_goes_on_where_the_reader_left_it(owner: Visitor) -> None:

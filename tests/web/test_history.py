@@ -40,6 +40,7 @@ def test_entries_stand_under_today_yesterday_and_their_day() -> None:
         ("priority", "normal", "urgent", "Priority: Normal → Urgent"),
         ("priority", "normal", "huge", "Priority: Normal → huge"),
         ("status", "idle", "waiting_approval", "Status: Idle → Waiting for approval"),
+        ("status", "running", "failed", "Status: Running… → Error"),
         ("due", None, "2031-12-04", "Due date: none → 4\u00a0Dec"),
     ],
 )

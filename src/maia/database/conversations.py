@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bin
 from maia.database.history import add_change
 from maia.database.ids import new_id, now_ms
 from maia.database.search import TITLE, keep_words
-from maia.database.tables.conversations import CONVERSATIONS, STAGES
+from maia.database.tables.conversations import CONVERSATIONS, MESSAGES, STAGES
 
 Status: TypeAlias = Literal["idle", "running", "waiting", "waiting_approval", "waiting_plan", "archived"]
 """The six statuses (R-2.018)."""
@@ -86,6 +86,17 @@ _OWNED = select(*_COLUMNS).where(
 )
 _PROMPT = select(_C.prompt).where(_C.id == bindparam("wanted"))
 _STATUS = select(_C.status).where(_C.id == bindparam("wanted"))
+_OUTCOME = (
+    select(MESSAGES.c.outcome)
+    .where(
+        MESSAGES.c.conversation_id == bindparam("wanted"),
+        MESSAGES.c.role == "assistant",
+        MESSAGES.c.outcome.is_not(None),
+    )
+    .order_by(MESSAGES.c.turn.desc())
+    .limit(1)
+)
+"""That of the last answer that ended."""
 _CHANGE = update(CONVERSATIONS).where(_C.id == bindparam("wanted"))
 """Sets the columns that are given beside `wanted`."""
 
@@ -213,11 +224,17 @@ def name_by_model(connection: Connection, conversation_id: str, title: str) -> b
 
 
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
-    """Another status, which is tracked (R-2.018); the conversation counts as changed."""
+    """Another status, which is tracked (R-2.018); the conversation counts as changed.
+
+    Idle after an answer that failed is `failed` in the history, as every page calls it (N-15.05).
+    """
     old = connection.execute(_STATUS, {"wanted": conversation_id}).scalar()
     connection.execute(_CHANGE, {"wanted": conversation_id, "status": status, "updated_at": now_ms()})
-    if old is not None:
-        add_change(connection, conversation_id, "status", old, status, by)
+    if old is None or old == status:
+        return
+    outcome = connection.execute(_OUTCOME, {"wanted": conversation_id}).scalar() if "idle" in (old, status) else None
+    was, now = ("failed" if each == "idle" and outcome == "failed" else each for each in (old, status))
+    add_change(connection, conversation_id, "status", was, now, by)
 
 
 def pin_model(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:

@@ -15,8 +15,8 @@ from maia.core.ports import Say
 from maia.core.text import visible
 from maia.i18n.formats import day
 from maia.web.drawing.clock import Clock
+from maia.web.drawing.words import FAILED, PRIORITIES, STATUSES
 from maia.web.drawing.words import OUTCOMES as ENDED
-from maia.web.drawing.words import PRIORITIES, STATUSES
 from maia.web.entry.auth import AtDesk, Owned, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.entry.strangers import NO_STORE
@@ -146,7 +146,8 @@ def _value(tracked: Tracked, value: str | None, clock: Clock, say: Say) -> str:
         return say(f"history.none.{tracked}")
     match tracked:
         case "status":
-            return say(STATUSES[known].key) if (known := _status(value)) else visible(value)
+            known = FAILED if value == "failed" else STATUSES[found] if (found := _status(value)) else None
+            return say(known.key) if known else visible(value)
         case "priority":
             return say(PRIORITIES[value].key) if value in PRIORITIES else visible(value)
         case "due":
