@@ -60,7 +60,7 @@ def test_somebody_who_is_invited_joins_once_by_the_link(served: Serving, owner: 
         assert ana.client.post("/join", data={"token": token, "password": PASSWORD}).status_code == 303
         assert who(ana)["role"] == "admin"
         assert ana.client.post("/join", data={"token": token, "password": "somebody else"}).status_code == 401
-        assert ana.client.get(link).status_code == 404
+        assert ana.client.get(link).status_code == 410
     assert owner.ask("GET", f"/api/v1/users/{user['id']}").json()["status"] == "active"
     again = owner.ask("POST", "/api/v1/users", {"name": "Ana", "email": "ana@example.org"})
     assert (again.status_code, again.json()["code"]) == (409, "email_taken")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -47,8 +48,10 @@ from maia.web.entry import failures, oidc
 from maia.web.entry.auth import may_write, signed_in
 from maia.web.entry.desk import Desk, desk_of
 from maia.web.entry.guard import Guard
+from maia.web.entry.strangers import refusal
 from maia.web.layout import colleagues as colleagues_page
 from maia.web.layout import frame as frame_page
+from maia.web.layout.errors import failed_page
 from maia.web.running import agents as agents_page
 from maia.web.running import approvals as approvals_page
 from maia.web.running import autonomy as autonomy_page
@@ -93,7 +96,7 @@ def make_app(desk: Desk) -> ASGIApp:
         separate_input_output_schemas=False,
     )
     app.state.desk = desk
-    failures.install(app)
+    failures.install(app, failed_page)
     for router in (_open, pages.open_router, people.open_router, oidc.open_router):
         app.include_router(router)
     app.include_router(session.open_router, prefix=API)
@@ -159,4 +162,4 @@ def make_app(desk: Desk) -> ASGIApp:
     async def openapi() -> Response:
         return JSONResponse(app.openapi())
 
-    return Guard(app, desk.hosts)
+    return Guard(app, desk.hosts, partial(refusal, desk))

@@ -43,19 +43,25 @@ class Person:
         return csrf_token(self.token)
 
 
-async def signed_in(request: Request) -> Person:
-    """Who asks. Raises `NotSignedIn`, and `WrongToken` where something would change."""
+async def reader(request: Request) -> Person:
+    """Who reads the answer, whatever was asked. Raises `NotSignedIn`."""
     desk = desk_of(request)
     token = request.cookies.get(desk.cookie, "")
     user = await desk.workspace.accounts.who(token) if token else None
     if user is None:
         raise NotSignedIn
     request.state.lang = user.lang  # what is refused from here on is said in their language
-    given = request.headers.get(CSRF_HEADER, "")
-    if request.method not in SAFE and not hmac.compare_digest(given.encode(), csrf_token(token).encode()):
-        raise WrongToken
     lang = language_of(request, user.lang, desk.lang)
     return Person(user, token, lang, desk.words[lang], request.cookies.get("maia-zone", "")[:60])
+
+
+async def signed_in(request: Request) -> Person:
+    """Who asks. Raises `NotSignedIn`, and `WrongToken` where something would change."""
+    person = await reader(request)
+    given = request.headers.get(CSRF_HEADER, "")
+    if request.method not in SAFE and not hmac.compare_digest(given.encode(), person.csrf.encode()):
+        raise WrongToken
+    return person
 
 
 async def signed_in_line(line: WebSocket) -> Person:

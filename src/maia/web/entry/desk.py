@@ -37,9 +37,12 @@ def desk_of(request: HTTPConnection) -> Desk:
 
 def language_of(request: HTTPConnection, preferred: str | None, default: Lang) -> Lang:
     """The language for this reader: their own choice, else the first that their browser names, else the server's."""
-    if preferred in LANGUAGES:
-        return preferred
-    for item in request.headers.get("accept-language", "")[:200].split(","):
+    return preferred if preferred in LANGUAGES else first_language(request.headers.get("accept-language", ""), default)
+
+
+def first_language(accepted: str, default: Lang) -> Lang:
+    """The first of ours that an `Accept-Language` names."""
+    for item in accepted[:200].split(","):
         word = item.partition(";")[0].strip().lower().partition("-")[0]
         for lang in LANGUAGES:
             if word == lang:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from fastapi import FastAPI
@@ -18,7 +18,8 @@ from maia.core.text import visible
 from maia.core.types import JsonObject
 from maia.web.drawing.troubles import settings_for
 from maia.web.entry.auth import NotSignedIn, WrongToken
-from maia.web.entry.strangers import LONGEST_PLACE, error_page, stranger
+from maia.web.entry.bodies import issues_of, summary
+from maia.web.entry.strangers import LONGEST_PLACE, stranger
 from maia.workspace.problems import (
     AlreadyDecided,
     BudgetStopped,
@@ -83,12 +84,19 @@ _STATUS: Mapping[type[MaiaError], int] = {
     TerminalRefused: 409,
     NotConfigured: 409,
 }
-_CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_CODES: Mapping[int, tuple[str, str]] = {
+    404: ("not_found", "web.not_found"),
+    405: ("method_not_allowed", "web.error.method"),
+    413: ("too_large", "web.error.too_large"),
+}
+"""Code and words of what no route answers."""
+Page: TypeAlias = Callable[[Request, int, str], Awaitable[Response]]
 _log = logging.getLogger("maia.web")
 
 
-def install(app: FastAPI) -> None:
-    """Answer all errors of the application's routes."""
+def install(app: FastAPI, page: Page) -> None:
+    """Answer all errors of the application's routes; `page` draws them for whoever opened one in a browser."""
+    app.state.failed_page = page
     app.add_exception_handler(MaiaError, _refused)
     app.add_exception_handler(NotSignedIn, _not_signed_in)
     app.add_exception_handler(WrongToken, _wrong_token)
@@ -142,12 +150,13 @@ def _words(request: Request, key: str, **values: Any) -> str:
     return visible(stranger(request).say(key, **values))
 
 
-def _told(
+async def _told(
     request: Request, status: int, code: str, words: str, more: JsonObject, headers: Mapping[str, str] | None = None
 ) -> Response:
     """A page for whom opened one, else the words with their code."""
-    if _is_page(request) and request.method == "GET":
-        return error_page(request, status, words)
+    if _is_page(request):
+        page: Page = request.app.state.failed_page
+        return await page(request, status, words)
     return JSONResponse(_body(code, words, **more), status, headers)
 
 
@@ -157,7 +166,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     words, more = _words(request, error.key, **error.values), _more(request, error)
     if isinstance(error, NotConfigured) and stranger(request).say.has(fix := f"{error.key}.fix"):
         more = {**more, "remedy": _words(request, fix, **error.values)}
-    return _told(request, status_of(error), code_of(error), words, more, headers)
+    return await _told(request, status_of(error), code_of(error), words, more, headers)
 
 
 async def _not_signed_in(request: Request, _error: Exception) -> Response:
@@ -174,23 +183,24 @@ async def _wrong_token(request: Request, _error: Exception) -> Response:
 
 async def _by_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    words = _words(request, "web.not_found") if error.status_code == 404 else str(error.detail)
-    code = _CODES.get(error.status_code, f"http_{error.status_code}")
-    return _told(request, error.status_code, code, words, {}, error.headers)
+    code, key = _CODES.get(error.status_code, (f"http_{error.status_code}", ""))
+    words = _words(request, key) if key else str(error.detail)
+    return await _told(request, error.status_code, code, words, {}, error.headers)
 
 
 async def _bad_body(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    issues = [{"path": [str(part) for part in issue["loc"]], "message": issue["msg"]} for issue in error.errors()]
-    return _told(request, 400, "ValidationError", _words(request, "web.bad_body"), {"issues": issues})
+    reader = stranger(request)
+    issues = issues_of(error.errors(), reader.say, reader.lang)
+    return await _told(request, 400, "ValidationError", summary(issues, reader.say), {"issues": issues})
 
 
 async def _storage(request: Request, error: Exception) -> Response:
     _log.error("storage: %s", type(error).__name__)
-    return _told(request, 503, "storage", _words(request, "web.storage"), {})
+    return await _told(request, 503, "storage", _words(request, "web.storage"), {})
 
 
 async def _defect(request: Request, error: Exception) -> Response:
     """The traceback goes to the server's log, never to a reader."""
     _log.error("defect at %s %s", request.method, request.url.path, exc_info=error)
-    return _told(request, 500, "defect", _words(request, "web.defect"), {})
+    return await _told(request, 500, "defect", _words(request, "web.defect"), {})

@@ -18,7 +18,7 @@ from maia.web.entry.browsers import browser_name
 from maia.web.entry.cookies import set_cookies
 from maia.web.entry.failures import status_of
 from maia.web.entry.forms import form_of
-from maia.web.entry.strangers import stranger, stranger_page
+from maia.web.entry.strangers import error_page, stranger, stranger_page
 from maia.web.layout.frame import page_of
 from maia.web.layout.places import place_of
 from maia.workspace.people.people import LISTED
@@ -102,8 +102,7 @@ async def join_page(request: Request, desk: AtDesk, token: Annotated[str, Query(
     """Where somebody who was invited sets a password."""
     user = await desk.workspace.people.invited(token)
     if user is None:
-        words = stranger(request).say("people.link_over")
-        return stranger_page(request, "error.html", 404, words=words)
+        return error_page(request, 410, stranger(request).say("people.link_over"))
     return stranger_page(request, "join.html", token=token, user=user, problem="")
 
 
@@ -120,7 +119,7 @@ async def join(request: Request, desk: AtDesk) -> Response:
         words = visible(stranger(request).say(error.key, **error.values))
         user = await desk.workspace.people.invited(token)
         if user is None:
-            return stranger_page(request, "error.html", status_of(error), words=words)
+            return error_page(request, 410, words)
         return stranger_page(request, "join.html", status_of(error), token=token, user=user, problem=words)
     answer = RedirectResponse("/", 303)
     set_cookies(answer, request, desk, signed)
