@@ -119,7 +119,7 @@ async def join(request: Request, desk: AtDesk) -> Response:
         words = visible(stranger(request).say(error.key, **error.values))
         user = await desk.workspace.people.invited(token)
         if user is None:
-            return error_page(request, 410, words)
+            return error_page(request, status_of(error), words)
         return stranger_page(request, "join.html", status_of(error), token=token, user=user, problem=words)
     answer = RedirectResponse("/", 303)
     set_cookies(answer, request, desk, signed)
