@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from maia.core.agent import AgentDefinition
-from maia.core.events import TurnEnded, WireAnswer, WireEvent
-from maia.core.types import AssistantMessage, ModelRequest, Submission, TextPart, ToolCallPart, Usage
+from maia.core.events import ContextMeasured, TurnEnded, WireAnswer, WireEvent
+from maia.core.runtime import Desk, ProgramEnd, ProgramTask
+from maia.core.types import AssistantMessage, ChosenBy, ModelRequest, Submission, TextPart, ToolCallPart, Usage
 from maia.database.spending import Spent, add_spent
+from maia.engine.setup import Bound
 from maia.workspace.colleagues import Colleague
 from maia.workspace.models.quotas import QUOTA_REACHED, Quota, next_month
 from maia.workspace.problems import QuotaReached
@@ -40,6 +42,26 @@ def agent(name: str, tokens: int, **more: Any) -> Colleague:
     return Colleague(AgentDefinition(name, name.capitalize(), "x", "Be careful.", monthly_tokens=tokens, **more))
 
 
+class Endless:
+    """A program that asks its model again and again, and tells how large its prompts are."""
+
+    name = "played"
+
+    async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+        for n in range(1, 1000):
+            desk.tell(ContextMeasured(90 + n, None))
+            desk.tell(ContextMeasured(90 + n, None))
+            await asyncio.sleep(0.01)
+        return ProgramEnd("finished", "end")
+
+    async def aclose(self) -> None: ...
+
+
+class EndlessModels(PlayedModels):
+    async def bind(self, name: str, why: ChosenBy) -> Bound:
+        return Bound(name, "played", None, why, runtime=Endless())
+
+
 class Office:
     def __init__(self, workspace: Workspace, user: User, wire: Counting, known: list[Colleague]) -> None:
         self.workspace, self.user, self.wire, self.known = workspace, user, wire, known
@@ -66,11 +88,17 @@ class Office:
         return await self.workspace.quotas.of(name, known.definition.monthly_tokens)
 
 
-def play(url: str, folder: Path, known: Sequence[Colleague], tell: Callable[[Office], Awaitable[None]]) -> None:
+def play(
+    url: str,
+    folder: Path,
+    known: Sequence[Colleague],
+    tell: Callable[[Office], Awaitable[None]],
+    of: type[PlayedModels] = PlayedModels,
+) -> None:
     async def run() -> None:
         here = list(known)
         wire = Counting([])
-        async with workspace_on(url, folder, PlayedModels(wire), colleagues=lambda _: here) as (workspace, user):
+        async with workspace_on(url, folder, of(wire), colleagues=lambda _: here) as (workspace, user):
             await tell(Office(workspace, user, wire, here))
 
     asyncio.run(run())
@@ -116,6 +144,18 @@ def test_a_turn_that_uses_up_the_tokens_ends_after_its_step(tmp_path: Path) -> N
         assert await office.quota("iris") == Quota(300, 250), "what flew is counted once"
 
     play(f"sqlite:///{tmp_path}/maia.db", tmp_path, [agent("iris", 250)], tell)
+
+
+def test_a_program_is_stopped_once_it_used_up_the_tokens_and_what_it_used_at_least_is_counted(tmp_path: Path) -> None:
+    async def tell(office: Office) -> None:
+        ended = await office.ask(await office.new("iris"))
+        assert (ended.outcome, ended.failure) == ("failed", QUOTA_REACHED)
+        quota = await office.quota("iris")
+        assert quota.used >= 91 + 92 + 93, "each size once"
+        with pytest.raises(QuotaReached):
+            await office.ask(await office.new("iris"))
+
+    play(f"sqlite:///{tmp_path}/maia.db", tmp_path, [agent("iris", 250)], tell, EndlessModels)
 
 
 def test_a_month_is_that_of_the_calendar(database_url: str, tmp_path: Path) -> None:

@@ -97,8 +97,12 @@ def close_answer(
     ended_at: int | None = None,
     *,
     agent: str | None = None,
+    at_least: int = 0,
 ) -> str:
-    """The answer of that turn is over, now unless it is told when; its id. `agent` is who answered, if one did."""
+    """The answer of that turn is over, now unless it is told when; its id. `agent` is who answered, if one did.
+
+    `at_least` tokens count as spent where nobody told their sum, as of a program that was stopped.
+    """
     row = connection.execute(
         update(MESSAGES)
         .where(_M.conversation_id == conversation_id, _M.turn == turn, _M.role == "assistant")
@@ -117,7 +121,7 @@ def close_answer(
         .returning(_M.id)
     ).one()
     keep_words(connection, conversation_id, row.id, ending.text)
-    who, tokens = (ending.provider_id, ending.model_id), (ending.tokens_in, ending.tokens_out)
+    who, tokens = (ending.provider_id, ending.model_id), (ending.tokens_in or at_least or None, ending.tokens_out)
     add_spent(connection, today(), Spent(purpose_of_turn(agent), *who, *tokens, ending.cost_usd))
     return cast(str, row.id)
 

@@ -86,6 +86,7 @@ class ClaudeCodeRuntime:
     """Claude Code (`core.runtime.Runtime`)."""
 
     def __init__(self, launch: Launch) -> None:
+        self._window: int | None = None
         self._launch = launch
         self._program = launch.program
         self._session = ("", -1)
@@ -216,7 +217,10 @@ class ClaudeCodeRuntime:
         """A whole block: text that was streamed already, or a call, which is asked about or just ends."""
         told = table(message.get("message"))
         if not message.get("parent_tool_use_id"):
-            turn.prompt = usage_of(table(told.get("usage"))).prompt or turn.prompt
+            prompt = usage_of(table(told.get("usage"))).prompt
+            if prompt and prompt != turn.prompt:
+                turn.prompt = prompt
+                turn.desk.tell(ContextMeasured(prompt, self._window, "measured"))
         for block in rows(told.get("content")):
             if block.get("type") == "tool_use":
                 call = self._call(turn, text(block.get("id")), text(block.get("name")), block.get("input"))
@@ -280,8 +284,8 @@ class ClaudeCodeRuntime:
     def _end(self, turn: _Turn, result: JsonObject) -> ProgramEnd:
         turn.is_over = True
         if turn.prompt:
-            window = _window_told(turn.model, table(result.get("modelUsage")))
-            turn.desk.tell(ContextMeasured(turn.prompt, window, "measured"))
+            self._window = _window_told(turn.model, table(result.get("modelUsage")))
+            turn.desk.tell(ContextMeasured(turn.prompt, self._window, "measured"))
         told, total = table(result.get("usage")), amount(result.get("total_cost_usd"))
         cost, self._cost = cost_since(total, self._cost), self._cost if total is None else total
         usage = usage_of(told) if told else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -115,6 +115,7 @@ class RunningTurn:
     _most: int | None = None
     _tickets: set[str] = field(default_factory=set[str])
     _pauses: bool = False
+    _spent: Failure | None = None
     _answering: asyncio.Task[None] | None = None
     _checks: set[asyncio.Task[Ruling]] = field(default_factory=set["asyncio.Task[Ruling]"])
     _settling: set[asyncio.Task[None]] = field(default_factory=set["asyncio.Task[None]"])
@@ -222,9 +223,7 @@ class RunningTurn:
         elif isinstance(event, LimitReached):
             asyncio.get_running_loop().call_soon(self._nobody_decides, event.approval_id)
         elif isinstance(event, ApprovalRequested):
-            task = asyncio.create_task(self._settle(event))
-            self._settling.add(task)
-            task.add_done_callback(self._settling.discard)
+            self._later(self._settle(event))
 
     def _listen(self, event: Event) -> None:
         """What a call cost, and what providers say of the size of its prompt (R-2.094).
@@ -238,6 +237,21 @@ class RunningTurn:
         elif isinstance(event, ContextMeasured) and self.bound.runtime is not None:
             self.tape.measured = event.tokens if is_measured(self.bound) else None
             self.tape.window = event.window or self.tape.window
+            self.purse.meter.guess(event.tokens)
+            self._later(self._bound())
+
+    async def _bound(self) -> None:
+        """A program asks its model by itself: where nothing may be spent any more, it is stopped."""
+        failure = await self.purse.closed()
+        if failure is not None and not self.is_over and self._answering is not None:
+            self._spent = failure
+            self._answering.cancel()
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        """What the end of the turn waits for."""
+        task = asyncio.create_task(work)
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
 
     def _nobody_decides(self, approval_id: str) -> None:
         self.approvals.answer(approval_id, Answer("no"), "headless")
@@ -308,7 +322,7 @@ class RunningTurn:
             return replace(ended, outcome="waiting_approval")
         if ended.outcome == "finished" and any(self.queue.waits(ticket) for ticket in self._tickets):
             return replace(ended, outcome="waiting_approval")
-        why = self.why_stopped() if ended.outcome == "stopped" else None
+        why = (self._spent or self.why_stopped()) if ended.outcome == "stopped" else None
         return ended if why is None else replace(ended, outcome="failed", failure=why)
 
     def _close(self, ended: TurnEnded) -> Along:
@@ -318,7 +332,8 @@ class RunningTurn:
         asks = self.sums.asks and ended.outcome == "finished" and not self._tickets
 
         def along(connection: Connection) -> None:
-            messages.close_answer(connection, conversation, number, ending, agent=self.purse.meter.agent)
+            meter = self.purse.meter
+            messages.close_answer(connection, conversation, number, ending, agent=meter.agent, at_least=meter.guessed)
             after = "waiting" if asks else approvals.status_after(connection, conversation, number)
             conversations.set_status(connection, conversation, after)
             own: WaitsFor = "answer" if asks else "approval" if ended.outcome == "waiting_approval" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
@@ -23,6 +23,8 @@ from maia.workspace.problems import NotAllowed, NotYours, TerminalRefused
 
 MOST: Final = 8
 """Terminals that run at once on one server: an OpenCode takes some 300 MB."""
+MOST_TICKETS: Final = 8
+"""Tickets of one person that are good at once."""
 OPENED: Final = "terminals.opened"
 """The act of the audit."""
 PATIENCE: Final = 60.0
@@ -113,7 +115,7 @@ class Terminals:
         key = (user.id, row.id)
         self._check_room(key)
         now = time.monotonic()
-        self._tickets = {name: each for name, each in self._tickets.items() if each.until > now}
+        self._tickets = still_good(self._tickets, user, now)
         made = Ticket(secrets.token_urlsafe(16), user, token, row, room, left_out, key in self._open, now + PATIENCE)
         self._tickets[made.id] = made
         return made
@@ -176,6 +178,14 @@ class Terminals:
         self._is_closed = True
         for each in self._open.values():
             each.end("stopping")
+
+
+def still_good(tickets: Mapping[str, Ticket], user: User, now: float) -> dict[str, Ticket]:
+    """Those that stay when that person gets another one: of too many their oldest ones go."""
+    good = {name: each for name, each in tickets.items() if each.until > now}
+    mine = [name for name, each in good.items() if each.user.id == user.id]
+    gone = mine[: max(0, len(mine) + 1 - MOST_TICKETS)]
+    return {name: each for name, each in good.items() if name not in gone}
 
 
 def check_right(user: User) -> None:

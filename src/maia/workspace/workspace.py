@@ -19,11 +19,13 @@ from maia.database.events import Logged, events_of_turns, turn_at
 from maia.database.folders import FolderRow
 from maia.database.ids import ID_CHARS, now_ms
 from maia.database.messages import MessageRow
+from maia.database.pruning import prune_refusals
 from maia.database.users import User
 from maia.folders.lists import Folder
 from maia.folders.safety import Safety
 from maia.folders.workspaces import Location, Workspaces
 from maia.privacy.mask import Masker
+from maia.privacy.message import REFUSED
 from maia.tools.lookups import lookup_tools
 from maia.workspace.autonomy.check import Check
 from maia.workspace.autonomy.levels import Levels
@@ -360,6 +362,7 @@ class Workspace:
             kept = days if isinstance(days, int) and days >= 0 else KEPT_DAYS
             before = now_ms() - kept * 86_400_000
             await self._database.write(lambda c, before=before: compositions.purge_compositions(c, before))
+            await self._database.write(lambda c: prune_refusals(c, now_ms(), REFUSED))
             await self.attachments.sweep()
             await asyncio.sleep(3600)
 

@@ -56,7 +56,7 @@ class Quotas:
         """What the agent of that name used so far, turns that still run included."""
         since = first_day("monthly", date.today()).isoformat()
         used = await self._database.read(lambda c: tokens_since(c, since, purpose_of_turn(name)))
-        return Quota(used + sum(each.tokens for each in self._meters if each.agent == name), limit)
+        return Quota(used + sum(each.tokens + each.guessed for each in self._meters if each.agent == name), limit)
 
     async def meter(self, agent: AgentDefinition | None) -> Meter:
         """For a turn of that agent that begins now. Raises `QuotaReached` where its tokens are used up."""
@@ -87,17 +87,29 @@ class Quotas:
 
 @dataclass(eq=False, slots=True)
 class Meter:
-    """The tokens of one turn that runs. `agent` is empty where no agent has the conversation."""
+    """The tokens of one turn that runs. `agent` is empty where no agent has the conversation.
+
+    `guessed` are those that a program used at least, which tells the sum only when it is done.
+    """
 
     quotas: Quotas
     agent: str = ""
     limit: int = 0
     tokens: int = 0
+    guessed: int = 0
+    _prompt: int = 0
 
     def take(self, usage: Usage | None) -> None:
         """A model answered."""
         if usage is not None and self.agent:
             self.tokens += usage.prompt + usage.output
+            self.guessed = 0
+            self.quotas.hold(self)
+
+    def guess(self, prompt: int) -> None:
+        """A program asked its model with a prompt of so many tokens; the same number again tells nothing new."""
+        if prompt != self._prompt and self.agent:
+            self.guessed, self._prompt = self.guessed + prompt, prompt
             self.quotas.hold(self)
 
     def put_away(self) -> None:
