@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import DiffBlock, Need, Sweep
+from maia.core.types import DiffBlock, Need, Sweep, Verdict
+from maia.permissions.judge import RuleJudge
+from maia.permissions.paths import Place
 from maia.runtimes.names import Told, plain_command, program_call
 
 HERE = Path("/work")
@@ -267,3 +269,30 @@ def test_whatever_is_told_gives_a_call_that_needs_something(
     arguments: dict[str, Any], name: str, kind: str, title: str
 ) -> None:
     assert call(arguments=arguments, name=name, kind=kind, title=title).needs
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"name": "", "kind": "delete", "title": "x", "paths": ("src/a.py",)},
+        {"name": "delete_file", "kind": "", "title": "", "arguments": {"path": "src/a.py"}},
+    ],
+    ids=["by its kind", "by its name"],
+)
+@pytest.mark.parametrize(
+    ("allow", "deny", "verdict"),
+    [
+        (["Edit(src/**)"], [], Verdict.ASK),
+        (["Edit(src/**)", "Delete(src/*)"], [], Verdict.ALLOW),
+        (["Delete"], [], Verdict.ASK),
+        (["Edit", "Delete"], ["Edit(src/**)"], Verdict.DENY),
+        (["Edit"], ["delete"], Verdict.DENY),
+    ],
+)
+def test_a_deletion_is_no_change_that_a_rule_for_changes_allows(
+    tmp_path: Path, told: dict[str, Any], allow: list[str], deny: list[str], verdict: Verdict
+) -> None:
+    asked = call(**told)
+    assert asked.call.name == "Delete"
+    judge = RuleJudge(Place(tmp_path, tmp_path), allow=allow, deny=deny, files=())
+    assert judge.decide(asked.needs).verdict is verdict

@@ -84,6 +84,7 @@ def test_what_becomes_of_a_call_by_level_verdict_and_whether_somebody_is_there(c
         pytest.param([Need("Write", "path", "a")], Kind("files", "yellow"), id="writing"),
         pytest.param([Need("Edit", "path", "a"), Need("Bash", "command", "ls")], Kind("commands", "red"), id="worst"),
         pytest.param([Need("WebFetch", "host", "x.org")], Kind("web", "red"), id="fetching"),
+        pytest.param([Need("Edit", "path", "a"), Need("Delete", "name", "a")], Kind("other", "red"), id="deleting"),
         pytest.param([Need("mcp__srv__do", "text", "")], Kind("other", "red"), id="of a server"),
         pytest.param([Need("mcp__srv__do", "none")], Kind("other", "green"), id="that needs nothing"),
         pytest.param([], Kind("looking", "green"), id="nothing"),

@@ -13,6 +13,7 @@ from maia.core.types import Reason
 _NEEDED: Final[Mapping[str, str]] = {
     "write": "Write",
     "edit": "Edit",
+    "delete": "Edit",
     "bash": "Bash",
     "webfetch": "WebFetch",
     "websearch": "WebFetch",

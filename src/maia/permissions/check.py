@@ -16,6 +16,7 @@ from maia.permissions.trust import trust_state
 _KINDS: dict[str, NeedKind] = {
     "Bash": "command",
     "WebFetch": "host",
+    "Delete": "name",
     "Skill": "name",
     "Agent": "name",
     "Mcp": "name",

@@ -13,7 +13,7 @@ from maia.core.types import Rule, RuleSource, Verdict
 
 BUILT_IN_TOOLS = (
     "Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch", "AskUser",
-    "MemoryStore", "MemorySearch", "MemoryExpand", "Skill", "Agent", "Mcp", "Redirect",
+    "MemoryStore", "MemorySearch", "MemoryExpand", "Skill", "Agent", "Mcp", "Redirect", "Delete",
 )  # fmt: skip
 """Names whose case is forgiven in rules: a `deny` that silently meant nothing would be worse than none."""
 

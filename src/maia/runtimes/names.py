@@ -43,6 +43,7 @@ _OURS: Final[Mapping[str, tuple[str, ...]]] = {
         "file_change",
         "notebookedit",
     ),
+    "Delete": ("delete", "delete_file", "deletefile", "remove_file"),
     "Glob": ("glob", "list_directory", "ls", "list", "find_files"),
     "Grep": ("grep", "grep_search", "search_file_content", "search_files", "search"),
     "WebFetch": ("webfetch", "web_fetch", "fetchurl", "fetch_url", "fetch"),
@@ -55,7 +56,7 @@ _BY_KIND: Final[Mapping[str, str]] = {
     "execute": "Bash",
     "read": "Read",
     "edit": "Edit",
-    "delete": "Edit",
+    "delete": "Delete",
     "move": "Edit",
     "search": "Grep",
     "fetch": "WebFetch",
@@ -72,6 +73,7 @@ _SPELLINGS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "new_string": ("new_string", "newString", "new_str", "newText"),
         "replace_all": ("replace_all", "replaceAll"),
     },
+    "Delete": {"file_path": ("file_path", "filePath", "path", "paths")},
     "Glob": {"pattern": ("pattern", "glob"), "path": ("path", "dir_path", "dirPath")},
     "Grep": {"pattern": ("pattern", "query", "regex"), "path": ("path", "dir_path", "include_path")},
     "WebFetch": {"url": ("url",), "prompt": ("prompt",)},
@@ -149,7 +151,7 @@ def _judged(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
             return _commands(told, arguments, cast("list[Any]", commands))
         case "Bash":
             return _command(told, arguments, folder)
-        case "Read" | "Write" | "Edit" | "Glob" | "Grep":
+        case "Read" | "Write" | "Edit" | "Delete" | "Glob" | "Grep":
             return _on_paths(ours, told, arguments, folder)
         case "WebFetch":
             urls = [str(arguments.get("url", "")), *_each(arguments.get("requests"), "url")]
@@ -278,11 +280,19 @@ def _on_paths(ours: str, told: Told, arguments: JsonObject, folder: Path) -> Pro
         arguments = {argument: paths[0], **arguments}
     if told.name.lower() not in _LISTINGS and ours in ("Glob", "Grep"):
         needs = tuple(swept(ours, path, arguments) for path in dict.fromkeys(paths))
+    elif ours == "Delete":
+        needs = _deleting(dict.fromkeys(paths), told.title)
     else:
         needs = tuple(Need(ours, "path", path) for path in dict.fromkeys(paths)) or (Need(ours, "name", told.title),)
     shown = str(arguments.get("pattern") or "") or ", ".join(dict.fromkeys(paths)) or told.title
     is_whole = bool(paths) and all(several)
     return _call(ours, told, arguments, needs, shown, blocks=_blocks(told, arguments, paths), is_whole=is_whole)
+
+
+def _deleting(paths: Mapping[str, None], title: str) -> tuple[Need, ...]:
+    """What restricts a change restricts a deletion as well; what allows changes does not allow it."""
+    named = tuple(Need("Delete", "name", path) for path in paths) or (Need("Delete", "name", title),)
+    return (*(Need("Edit", "path", path) for path in paths), *named)
 
 
 def _blocks(told: Told, arguments: JsonObject, paths: Sequence[str]) -> tuple[Block, ...]:

@@ -17,6 +17,7 @@ _TITLES: Mapping[str, str] = {
     "Bash": "run",
     "Edit": "change",
     "Write": "change",
+    "Delete": "delete",
     "Read": "read",
     "Glob": "search",
     "Grep": "search",

@@ -9,6 +9,7 @@ COMMON: Final[Mapping[str, str]] = {
     "Read": "read_file",
     "Write": "write_file",
     "Edit": "edit_file",
+    "Delete": "delete_file",
     "Bash": "run_command",
     "Glob": "glob",
     "Grep": "grep",

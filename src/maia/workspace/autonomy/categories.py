@@ -55,6 +55,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(DELEGATING, _HANDS_ON),
     "Write": _CHANGES,
     "Edit": _CHANGES,
+    "Delete": _ANYTHING,  # of agent programs: nothing brings a file back
     "Bash": Kind("commands", "red"),
     "WebFetch": _FETCHES,
     "WebSearch": _FETCHES,
