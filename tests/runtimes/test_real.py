@@ -106,8 +106,8 @@ FILES = {
     },
 }
 ALLOW = ("--allow", "Bash(echo *)", "--allow", "Bash(cat *)", "--allow", "Redirect(./**)")
-HIDES_LENT = ("vibe", "hermes")
-"""One keeps them behind a search of its own, the other needs a library more for any server of tools."""
+HIDES_LENT = ("vibe", "hermes", "cline")
+"""One keeps them behind a search, one needs a library more, and one takes servers from its own settings alone."""
 NEVER_ASKS = ("codex", "hermes", "codex-acp")
 
 

@@ -475,3 +475,34 @@ def test_the_second_model_is_asked_only_where_the_first_cannot_be_reached(
             assert (await workspace.conversation(user, row.id)).title == expected
 
     asyncio.run(story())
+
+
+class Warm(Paid):
+    """A model that refuses to be told a temperature."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[WireEvent]:
+        if request.temperature is None:
+            async for event in super().stream(request):
+                yield event
+        else:
+            self.requests.append(request)
+            said = "Unsupported value: 'temperature' does not support 0 with this model."
+            yield WireFailed(Failure("rejected", provider_text=said), AssistantMessage(()))
+
+
+def test_small_calls_leave_nothing_to_chance_where_the_model_can_be_told_so(tmp_path: Path) -> None:
+    async def story() -> None:
+        models = Several(big=Paid("Answer"), small=Warm("Better"), here=Paid("Good"))
+        async with on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models) as (workspace, user):
+            await workspace.models.known()
+            for pair, title in ((B, "Better"), (B, "Better"), (L, "Good")):
+                await workspace.models.set_tier(user, "heartbeat", pair, None, None)
+                row = await workspace.create(user, "", "en", start=Change(pair=A))
+                await workspace.submit(user, row, Submission("First words"))
+                await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - a title is looked for then
+                await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
+                assert (await workspace.conversation(user, row.id)).title == title
+            assert [each.temperature for each in models.wires["small"].requests] == [0, None, None], "learned once"
+            assert [each.temperature for each in models.wires["here"].requests] == [0]
+
+    asyncio.run(story())

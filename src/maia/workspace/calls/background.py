@@ -96,6 +96,8 @@ class Background:
     def __init__(self, models: Shelf, budgets: Budgets) -> None:
         self._models = models
         self._budgets = budgets
+        self._warm: set[Pair] = set()
+        """Models that refuse to be told a temperature."""
 
     async def who(self, group: Group) -> list[Candidate] | NoReason:
         """Who would be asked now: the first, and the second for when that cannot be reached (N-04.09).
@@ -129,7 +131,17 @@ class Background:
         return None
 
     async def _call(self, errand: Errand, candidate: Candidate, bench: WorkBench, masking: Masking) -> WireEvent | None:
-        """The last event of the call. What it cost is written down, also where it failed."""
+        """The last event of the call; one that refuses its temperature is asked once more without."""
+        last = await self._called(errand, candidate, bench, masking)
+        if candidate.pair not in self._warm and _refuses_temperature(last):
+            self._warm.add(candidate.pair)
+            last = await self._called(errand, candidate, bench, masking)
+        return last
+
+    async def _called(
+        self, errand: Errand, candidate: Candidate, bench: WorkBench, masking: Masking
+    ) -> WireEvent | None:
+        """The last event. What it cost is written down, also where it failed."""
         bound = await bench.open(candidate.pair)
         wire = masking.bound(bound, bench.destination(bound)).wire
         if wire is None:
@@ -151,7 +163,10 @@ class Background:
         return last
 
     def _request(self, errand: Errand, candidate: Candidate) -> ModelRequest:
-        """A real system prompt and one message: no tools, no session, nothing of any conversation (N-04.07)."""
+        """A real system prompt and one message: no tools, no session, nothing of any conversation (N-04.07).
+
+        Without chance, where the model can: who checks the same call twice must not say two things.
+        """
         catalogue = self._models.catalogue
         asked = catalogue.tier(candidate.tier).effort if candidate.tier else "low"
         depth = thinking(catalogue.model(candidate.pair), tier=asked)
@@ -161,4 +176,9 @@ class Background:
             (UserMessage((TextPart(errand.text),)),),
             max_output_tokens=errand.max_tokens,
             effort=depth.sent,
+            temperature=None if candidate.pair in self._warm else 0.0,
         )
+
+
+def _refuses_temperature(last: WireEvent | None) -> bool:
+    return isinstance(last, WireFailed) and "temperature" in last.failure.provider_text.lower()
