@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from maia.app.cli import help_text
 from maia.core.errors import UsageProblem
+from maia.core.ports import Say
 from maia.terminal.options import Options, parse
 
 
@@ -71,3 +73,7 @@ def test_a_wrong_line_says_what_is_wrong(argv: list[str], key: str, values: dict
     with pytest.raises(UsageProblem) as problem:
         parse(argv)
     assert (problem.value.key, problem.value.values) == (key, values)
+
+
+def test_each_option_and_command_of_the_help_has_its_words(say: Say) -> None:
+    assert "cli." not in help_text(say)
