@@ -14,7 +14,7 @@ from itertools import count
 
 _ASKED = re.compile(r"(\d+) words every (\d+) ms")
 _BASE = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-_HEAD = b"HTTP/1.1 200 OK\r\nconnection: close\r\n"
+_HEAD = b"HTTP/1.1 200 OK\r\n"
 _sent: dict[int, int] = {}
 _answers = count()
 _FIRST = 0.02
@@ -37,18 +37,24 @@ def _chunk(delta: dict[str, str], stop: str | None = None) -> bytes:
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One connection, kept for the next request as model servers keep it."""
     with suppress(OSError, asyncio.IncompleteReadError):
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
-        body = await reader.readexactly(length)
-        if b"/chat/completions" in head:
-            await _stream(body, writer)
-        else:
-            said: object = _sent[max(_sent)] if b"/sent" in head else {"object": "list", "data": [{"id": "m"}]}
-            plain = json.dumps(said).encode()
-            writer.write(_HEAD + b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(plain) + plain)
-        await writer.drain()
+        while True:
+            await _one(reader, writer)
     writer.close()
+
+
+async def _one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
+    body = await reader.readexactly(length)
+    if b"/chat/completions" in head:
+        await _stream(body, writer)
+    else:
+        said: object = _sent[max(_sent)] if b"/sent" in head else {"object": "list", "data": [{"id": "m"}]}
+        plain = json.dumps(said).encode()
+        writer.write(_HEAD + b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(plain) + plain)
+    await writer.drain()
 
 
 async def _stream(body: bytes, writer: asyncio.StreamWriter) -> None:

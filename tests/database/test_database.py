@@ -254,7 +254,7 @@ def test_a_list_goes_on_where_the_last_page_ended(database: Database) -> None:
 def test_a_turn_has_one_message_of_each_and_keeps_how_it_ended(database: Database) -> None:
     async def story() -> None:
         conversation = await database.write(a_conversation)
-        turn, answer = await database.write(lambda c: messages.open_turn(c, conversation, None, "Bonjour"))
+        turn, answer, _ = await database.write(lambda c: messages.open_turn(c, conversation, None, "Bonjour"))
         assert turn == 1
         assert list(await database.read(lambda c: messages.unfinished(c, conversation))) == [1]
         ending = messages.Ending("Salut", "finished", "p", "m", 12, 3, None, "unknown", {"outcome": "finished"})

@@ -298,6 +298,7 @@ def test_where_the_memory_cannot_be_read_the_turn_gets_the_clock(
             def broken(*_: object) -> None:
                 raise OSError("torn")
 
+            await workspace.memories.add(user.id, "Invoices live in an SQLite file")
             monkeypatch.setattr(memories, "weighable_at", broken)
             ended = await turn(workspace, user, row, "Hello")
             assert ended.outcome == "finished"

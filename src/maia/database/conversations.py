@@ -223,24 +223,34 @@ def name_by_model(connection: Connection, conversation_id: str, title: str) -> b
     return bool(named)
 
 
+def status_of(connection: Connection, conversation_id: str) -> Status | None:
+    """The status now; None where there is no such conversation."""
+    return cast("Status | None", connection.execute(_STATUS, {"wanted": conversation_id}).scalar())
+
+
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
     """Another status, which is tracked (R-2.018); the conversation counts as changed.
 
     Idle after an answer that failed is `failed` in the history, as every page calls it (N-15.05).
     """
-    old = connection.execute(_STATUS, {"wanted": conversation_id}).scalar()
+    old = status_of(connection, conversation_id)
     connection.execute(_CHANGE, {"wanted": conversation_id, "status": status, "updated_at": now_ms()})
-    if old is None or old == status:
+    if old is not None:
+        note_status(connection, conversation_id, old, status, by)
+
+
+def note_status(connection: Connection, conversation_id: str, old: Status, status: Status, by: str | None) -> None:
+    """The history hears of another status."""
+    if old == status:
         return
     outcome = connection.execute(_OUTCOME, {"wanted": conversation_id}).scalar() if "idle" in (old, status) else None
     was, now = ("failed" if each == "idle" and outcome == "failed" else each for each in (old, status))
     add_change(connection, conversation_id, "status", was, now, by)
 
 
-def pin_model(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:
-    """From here on this model answers; nobody chose it but maia (R-2.033)."""
-    pinned = {"provider_id": provider_id, "model_id": model_id, "model_by_person": False}
-    connection.execute(_CHANGE, {"wanted": conversation_id, **pinned})
+def pinned(provider_id: str, model_id: str) -> dict[str, object]:
+    """The columns with which this model answers from here on; nobody chose it but maia (R-2.033)."""
+    return {"provider_id": provider_id, "model_id": model_id, "model_by_person": False}
 
 
 def running(connection: Connection) -> list[str]:

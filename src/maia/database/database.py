@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection
+from sqlalchemy import URL, Connection, Table
 
 from maia.database.connect import hold, open_engine
+from maia.database.known import Known
 from maia.database.migrate import bring_up
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ class Database:
             raise
         self._readers = ThreadPoolExecutor(_READERS, "maia-read")
         self._near: Connection | None = None
+        self._writes = self._engine.execution_options(maia_writes=True)
+        self._known = Known(self._writes)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="maia-write", daemon=True)
         self._writer.start()
@@ -58,6 +61,15 @@ class Database:
     async def look(self, work: Callable[[Connection], T]) -> T:
         """As `read`, for a few rows that a key finds: on a file they are found before another thread is awake."""
         return self._look(work) if self.kind == "sqlite" else await self.read(work)
+
+    async def known(self, key: Hashable, tables: Iterable[Table], work: Callable[[Connection], T]) -> T:
+        """As `look`, for what changes seldom: the answer under `key` is kept until one of these tables is written."""
+        mark = self._known.mark(tables)
+        if (kept := self._known.get(key, mark)) is not None:
+            return kept[0]
+        answer = await self.look(work)
+        self._known.keep(key, mark, answer)
+        return answer
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """What `work` gives once it is committed. Cancelling does not take it back: what was asked for is done."""
@@ -104,17 +116,18 @@ class Database:
             near.close()
 
     def _write_all(self) -> None:
-        engine = self._engine.execution_options(maia_writes=True)
         while (job := self._jobs.get()) is not None:
             jobs, last = self._together(job)
             try:
-                with engine.begin() as connection:
+                with self._writes.begin() as connection:
                     alone = len(jobs) == 1  # the whole transaction is its savepoint
                     results = [(job.work(connection), None)] if alone else [_run(each, connection) for each in jobs]
             except BaseException as error:
+                self._known.committed()
                 for each in jobs:
                     each.done.set_exception(error)
             else:
+                self._known.committed()
                 for each, (value, error) in zip(jobs, results, strict=True):
                     each.done.set_exception(error) if error is not None else each.done.set_result(value)
             if last:

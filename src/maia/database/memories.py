@@ -108,6 +108,11 @@ def count_notes(connection: Connection, user_id: str) -> int:
     return connection.execute(select(func.count()).where(_N.user_id == user_id)).scalar_one()
 
 
+def has_notes(connection: Connection, user_id: str) -> bool:
+    """Whether somebody has any note."""
+    return connection.execute(select(_N.id).where(_N.user_id == user_id).limit(1)).first() is not None
+
+
 def notes_of(
     connection: Connection, user_id: str, ids: Sequence[str] | None = None, before: str | None = None, limit: int = 1000
 ) -> list[NoteRow]:

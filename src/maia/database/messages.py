@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from maia.core.types import JsonObject
-from maia.database.conversations import set_status
+from maia.database.conversations import note_status, status_of
 from maia.database.ids import new_id, now_ms
-from maia.database.search import keep_words
+from maia.database.search import TITLE, keep_words
 from maia.database.spending import Spent, add_spent, purpose_of_turn, today
 from maia.database.tables.conversations import ATTACHMENTS, CONVERSATIONS, MESSAGES
 
@@ -23,6 +23,11 @@ _NEXT_TURN = (
     .where(CONVERSATIONS.c.id == bindparam("wanted"))
     .values(last_turn=CONVERSATIONS.c.last_turn + 1)
     .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
+)
+_SAID = (
+    select(_M.id, _M.text, CONVERSATIONS.c.title)
+    .join(CONVERSATIONS, CONVERSATIONS.c.id == _M.conversation_id)
+    .where(_M.conversation_id == bindparam("wanted"), _M.turn == bindparam("number"), _M.role == "user")
 )
 _COLUMNS = (_M.id, _M.turn, _M.role, _M.author_id, _M.text, _M.first_seq, _M.created_at, _M.ended_at, _M.turn_meta)
 
@@ -61,21 +66,40 @@ def _message(row: Row[*tuple[Any, ...]]) -> MessageRow:
     return MessageRow(*row)
 
 
-def open_turn(connection: Connection, conversation_id: str, author_id: str | None, text: str) -> tuple[int, str]:
-    """A person's message and the answer that begins: (number of the turn, id of the answer).
+class Opened(NamedTuple):
+    """A turn that was placed: its number, and the ids of the answer that begins and of what was said."""
 
-    The conversation is running from here on.
+    turn: int
+    answer: str
+    said: str
+
+
+def open_turn(
+    connection: Connection, conversation_id: str, author_id: str | None, text: str, **changed: object
+) -> Opened:
+    """A person's message and the answer that begins; the conversation is running from here on.
+
+    `changed` are columns of the conversation that are others from here on. It is found by the words of the message
+    once `index_turn` has been called, which is left to the caller: who waits for an answer need not wait for that.
     """
-    turn, answer = place_turn(connection, conversation_id, author_id, text, now_ms())
-    set_status(connection, conversation_id, "running", author_id)
-    return turn, answer
+    old, now = status_of(connection, conversation_id), now_ms()
+    opened = _placed(connection, conversation_id, author_id, text, now, status="running", updated_at=now, **changed)
+    if old is not None:
+        note_status(connection, conversation_id, old, "running", author_id)
+    return opened
 
 
-def place_turn(
-    connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int
-) -> tuple[int, str]:
-    """As `open_turn`, for a turn that nobody runs here, at its own time."""
-    turn, seq = connection.execute(_NEXT_TURN, {"wanted": conversation_id}).one()
+def place_turn(connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int) -> Opened:
+    """As `open_turn`, for a turn that nobody runs here, at its own time; it can be found."""
+    placed = _placed(connection, conversation_id, author_id, text, at)
+    keep_words(connection, conversation_id, placed.said, text)
+    return placed
+
+
+def _placed(
+    connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int, **changed: object
+) -> Opened:
+    turn, seq = connection.execute(_NEXT_TURN, {"wanted": conversation_id, **changed}).one()
     shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": at}
     said, answer = new_id(), new_id()
     connection.execute(
@@ -85,8 +109,15 @@ def place_turn(
             {"id": answer, "role": "assistant", "author_id": None, "text": "", **shared},
         ],
     )
-    keep_words(connection, conversation_id, said, text)
-    return cast(int, turn), answer
+    return Opened(turn, answer, said)
+
+
+def index_turn(connection: Connection, conversation_id: str, turn: int) -> None:
+    """The conversation is found by what was said in that turn, and by its title."""
+    row = connection.execute(_SAID, {"wanted": conversation_id, "number": turn}).first()
+    if row is not None:
+        keep_words(connection, conversation_id, row.id, row.text)
+        keep_words(connection, conversation_id, TITLE, row.title)
 
 
 def close_answer(

@@ -35,6 +35,8 @@ class PartSent:
     @property
     def counts(self) -> dict[str, int]:
         """How many values of each type, in the order of the types."""
+        if not self.spans:
+            return {}
         counted = Counter(span.kind for span in self.spans)
         order = [*KINDS, *sorted(counted)]
         return {kind: counted[kind] for kind in dict.fromkeys(order) if counted[kind]}

@@ -26,12 +26,13 @@ WORKSPACE = "workspace"
 class Room:
     """Where a turn works. Without any `roots` its file tools have no folder (R-2.351).
 
-    `mine` are the conversations whose workspaces are open to it.
+    `mine` are the conversations whose workspaces are open to it, `brings` is the folder whose agents come along.
     """
 
     roots: tuple[Root, ...]
     mine: frozenset[str]
     notices: tuple[Notice, ...] = ()
+    brings: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class WorkFolders:
     async def looked(self, row: ConversationRow) -> tuple[Kept, ...]:
         """The list of a conversation, each folder looked at now (R-2.339)."""
         rows = await self.of(row.id)
-        safety, named = await asyncio.to_thread(self._named, [Folder(each.name, each.path) for each in rows])
+        safety, named = await asyncio.to_thread(self._named, _folders(rows))
         mine = await self._owned(row.owner_id, named - {row.id}) | {row.id}
 
         def look() -> tuple[Kept, ...]:
@@ -98,14 +99,20 @@ class WorkFolders:
     async def settle(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list; a conversation without any gets its own workspace (R-2.347, R-2.348)."""
         kept = await self.of(conversation_id)
+        rows = await asyncio.to_thread(self._settled, conversation_id, kept)
+        await self._keep_own(conversation_id, kept, rows)
+        return rows
+
+    def _settled(self, conversation_id: str, kept: tuple[FolderRow, ...]) -> tuple[FolderRow, ...]:
+        """The list, with the own workspace in place of none; that workspace is made if it is on the list. Blocks."""
         if kept and not any(each.is_workspace for each in kept):
             return kept
-        made = await asyncio.to_thread(self._workspaces.of, conversation_id)
-        if kept or made is None:
-            return kept
-        rows = (FolderRow(WORKSPACE, str(made), is_workspace=True),)
-        await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
-        return rows
+        made = self._workspaces.of(conversation_id)
+        return kept if kept or made is None else (FolderRow(WORKSPACE, str(made), is_workspace=True),)
+
+    async def _keep_own(self, conversation_id: str, kept: tuple[FolderRow, ...], rows: tuple[FolderRow, ...]) -> None:
+        if rows != kept:
+            await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
 
     def own_workspace(self, conversation_id: str) -> Path | None:
         """Where the workspace of a conversation would be; it may not be there."""
@@ -117,14 +124,16 @@ class WorkFolders:
 
         `more` are folders that the conversation's agent brings along, after its own.
         """
-        kept = [Folder(each.name, each.path) for each in await self.settle(row.id)]
-        mine = frozenset({row.id})
+        before, mine = await self.of(row.id), frozenset({row.id})
 
-        def look() -> tuple[Safety, frozenset[str], Working]:
-            safety, named = self._named(kept)
-            return safety, named, working(kept, safety, mine)
+        def look() -> tuple[tuple[FolderRow, ...], Safety, frozenset[str], Working]:
+            rows = self._settled(row.id, before)
+            safety, named = self._named(_folders(rows))
+            return rows, safety, named, working(_folders(rows), safety, mine)
 
-        safety, named, found = await asyncio.to_thread(look)
+        rows, safety, named, found = await asyncio.to_thread(look)
+        await self._keep_own(row.id, before, rows)
+        kept = _folders(rows)
         if others := await self._owned(row.owner_id, named - mine):
             mine |= others
             found = await asyncio.to_thread(working, kept, safety, mine)
@@ -133,7 +142,8 @@ class WorkFolders:
         if more:
             brought = [Folder("", path) for path in more if path not in {each.path for each in kept}]
             found = found.joined(await asyncio.to_thread(working, brought, safety, mine))
-        return Room(found.roots, mine, found.notices())
+        brings = rows[0].path if rows and not rows[0].is_workspace else None
+        return Room(found.roots, mine, found.notices(), brings)
 
     async def _own_room(self, conversation_id: str, found: Working, safety: Safety) -> Working:
         """In place of a list of which nothing is left (R-2.344); the list stays as it is."""
@@ -156,3 +166,7 @@ class WorkFolders:
 
     def _own_path(self, conversation_id: str) -> str:
         return str(self.own_workspace(conversation_id) or "")
+
+
+def _folders(rows: Iterable[FolderRow]) -> list[Folder]:
+    return [Folder(each.name, each.path) for each in rows]

@@ -30,6 +30,8 @@ from maia.workspace.news import News
 
 _GATHER = 0.15
 """Seconds within which pieces of text become one event (decisions §7): what a killed server may lose."""
+_OPENING = 0.008
+"""Seconds that a turn's first events wait for more, or for what a model says: its request goes out before them."""
 _PAGE = 500
 _FIRST_DELAY, _LONGEST_DELAY, _GIVE_UP_AFTER = 0.1, 2.0, 6
 
@@ -113,26 +115,33 @@ class Log:
 class TurnLog:
     """Takes the events of one turn as they happen. Pieces of text are gathered; nothing else waits.
 
-    While the database refuses, events stay here and are tried again; `on_stuck` hears once when that lasts.
+    `first` is written with the first events. While the database refuses, events stay here and are tried again;
+    `on_stuck` hears once when that lasts.
     """
 
-    def __init__(self, log: Log, conversation_id: str, turn: int, on_stuck: Callable[[], None]) -> None:
+    def __init__(self, log: Log, conversation_id: str, turn: int, on_stuck: Callable[[], None], first: Along) -> None:
         self._log = log
         self._conversation = conversation_id
         self._turn = turn
         self._on_stuck = on_stuck
+        self._first: Along | None = first
         self._waiting: list[tuple[Stamped, Along | None]] = []
         self._held: Piece | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._last_piece = 0.0
         self._writing = False
+        self._is_opening = True
+        self._opening: asyncio.TimerHandle | None = None
         self._failures = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._loop = asyncio.get_running_loop()
 
     def take(self, event: Event, along: Along | None = None) -> None:
-        """Keep one event; pieces of text come out seven times a second at most, the first one at once."""
+        """Keep one event; pieces of text come out seven times a second at most, the first one at once.
+
+        The first events of all are written when the request is on its way, with what else has come by then.
+        """
         if isinstance(event, _PIECES):
             self._gather(event)
             return
@@ -142,6 +151,7 @@ class TurnLog:
     async def written(self) -> None:
         """Wait until everything is in the log."""
         self._release()
+        self._open()
         await self._idle.wait()
 
     # Inside
@@ -170,7 +180,20 @@ class TurnLog:
     def _put(self, event: Event, along: Along | None) -> None:
         self._waiting.append((Stamped(now_ms(), event), along))
         self._idle.clear()
-        if not self._writing:
+        if self._is_opening and not isinstance(event, _PIECES):
+            self._opening = self._opening or self._loop.call_later(_OPENING, self._open)
+        elif self._is_opening:
+            self._open()
+        elif not self._writing:
+            self._write()
+
+    def _open(self) -> None:
+        if not self._is_opening:
+            return
+        self._is_opening = False
+        if self._opening is not None:
+            self._opening.cancel()
+        if self._waiting:
             self._write()
 
     def _write(self) -> None:
@@ -179,13 +202,14 @@ class TurnLog:
         size = next((n for n, (_, along) in enumerate(self._waiting, 1) if along is not None), len(self._waiting))
         batch, self._waiting = self._waiting[:size], self._waiting[size:]
         events = [stamped for stamped, _ in batch]
-        self._log.write(self._conversation, self._turn, events, batch[-1][1], lambda done: self._wrote(batch, done))
+        along = _both(self._first, batch[-1][1])
+        self._log.write(self._conversation, self._turn, events, along, lambda done: self._wrote(batch, done))
 
     def _wrote(self, batch: list[tuple[Stamped, Along | None]], done: Future[tuple[Logged, ...]]) -> None:
         if done.exception() is not None:
             self._again(batch)
             return
-        self._failures = 0
+        self._failures, self._first = 0, None
         if self._waiting:
             self._write()
         else:
@@ -198,6 +222,17 @@ class TurnLog:
         if self._failures == _GIVE_UP_AFTER:
             self._on_stuck()
         self._loop.call_later(min(_FIRST_DELAY * 2**self._failures, _LONGEST_DELAY), self._write)
+
+
+def _both(one: Along | None, other: Along | None) -> Along | None:
+    if one is None or other is None:
+        return one or other
+
+    def along(connection: Connection) -> None:
+        one(connection)
+        other(connection)
+
+    return along
 
 
 def _joined(held: Piece | None, piece: Piece) -> Piece | None:

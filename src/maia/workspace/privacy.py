@@ -70,6 +70,8 @@ class Privacy:
         self._tally = Tally()
         self._saved: Policy | None = None
         self._was_looked_for = False
+        self._seen: tuple[int, int, int] | None = None
+        self._of_file: Policy | None = None
 
     async def policy(self) -> tuple[Policy, Source]:
         """The policy in force: as it was saved, else as the file beside the database has it, else as by default.
@@ -84,7 +86,7 @@ class Privacy:
         if self._saved is not None:
             return self._saved, "ui"
         try:
-            seeded = await asyncio.to_thread(_read_seed, self._seed)
+            seeded = await self._seeded()
         except (OSError, ValueError, InvalidPolicy) as problem:
             _log.warning("privacy: %s: %s", self._seed.name, problem)
             return self._good, "yaml"
@@ -92,6 +94,16 @@ class Privacy:
             return Policy(), "defaults"
         self._good = seeded
         return seeded, "yaml"
+
+    async def _seeded(self) -> Policy | None:
+        """The policy of the file, read again when it is another file. Raises as `_read_seed`."""
+        mark = _mark_of_file(self._seed)
+        if mark is None:
+            return None
+        if mark != self._seen:
+            self._seen, self._of_file = None, await asyncio.to_thread(_read_seed, self._seed)
+            self._seen = mark
+        return self._of_file
 
     async def shown(self, user: User) -> JsonObject:
         """The policy with its version and source. Raises `NotAllowed` for who is neither owner nor admin (N-10.13)."""
@@ -264,6 +276,18 @@ def _tried(masker: Masker, text: str) -> JsonObject:
 
 def _kept(data: JsonObject) -> Policy:
     return read_policy({name: part for name, part in data.items() if name != "number"}, int(data.get("number", 1)))
+
+
+def _mark_of_file(path: Path) -> tuple[int, int, int] | None:
+    """What tells one content of a file from another; None where there is none. Raises `OSError`.
+
+    In the folder of the data, which is on this machine: to look is quicker than to wake another thread.
+    """
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
 
 def _read_seed(path: Path) -> Policy | None:

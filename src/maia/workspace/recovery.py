@@ -25,7 +25,7 @@ from maia.database.delegations import tell_above
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
 from maia.database.late import settle
-from maia.database.messages import close_answer, messages_of, unfinished
+from maia.database.messages import close_answer, index_turn, messages_of, unfinished
 from maia.engine.transcript import INTERRUPTED
 from maia.workspace.meta import TurnSums
 
@@ -90,6 +90,7 @@ def close_turn(connection: Connection, row: ConversationRow, turn: int, said: st
     for event in (*happened, *missing):
         sums.take(event)
     append_events(connection, row.id, turn, [Stamped(now_ms(), event) for event in (*missing, ended)])
+    index_turn(connection, row.id, turn)
     close_answer(connection, row.id, turn, sums.ending(ended), agent=row.agent)
     forget_progress(connection, row.id, turn)
 

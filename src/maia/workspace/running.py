@@ -66,9 +66,17 @@ class Prepared(NamedTuple):
     briefing: Briefing
 
 
-async def prepared(bench: WorkBench, told: Awaitable[Briefing]) -> Prepared:
-    """Read both at once, also while the message is being stored: nobody waits for the one to begin the other."""
-    return Prepared(*await asyncio.gather(asyncio.to_thread(bench.configure), told))
+async def prepared(bench: WorkBench, told: Awaitable[Briefing], look: Callable[[], None]) -> Prepared:
+    """Read it all at once, also while the message is being stored: nobody waits for the one to begin the other.
+
+    `look` finds what else the turn needs of the disk; it blocks.
+    """
+
+    def read() -> Config:
+        look()
+        return bench.configure()
+
+    return Prepared(*await asyncio.gather(asyncio.to_thread(read), told))
 
 
 @dataclass(slots=True)

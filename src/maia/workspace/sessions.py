@@ -222,7 +222,7 @@ def _add(connection: Connection, row: ConversationRow, author: str, turns: Seque
     logged: list[Logged] = []
     for turn in turns:
         said = turn.said.replace("\x00", "\ufffd")
-        number, _ = messages.place_turn(connection, row.id, author, said, turn.events[0].at)
+        number = messages.place_turn(connection, row.id, author, said, turn.events[0].at).turn
         mine = turn.numbered(number)
         sums = TurnSums()
         for each in mine.events:

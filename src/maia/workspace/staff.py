@@ -28,7 +28,7 @@ class Staff:
 
     def __init__(self, database: Database, read: Colleagues) -> None:
         self._database = database
-        self._read = read
+        self.read = read
 
     async def everybody(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
         """All agents, specialists included; with those that the conversation's first folder brings along."""
@@ -37,7 +37,7 @@ class Staff:
     async def _known_in(self, conversation_id: str | None) -> Sequence[Colleague]:
         read = self._database.read
         folder = await read(lambda c: _first_folder(c, conversation_id)) if conversation_id is not None else None
-        return await asyncio.to_thread(self._read, folder)
+        return await asyncio.to_thread(self.read, folder)
 
     async def colleagues(self, row: ConversationRow | None = None) -> Sequence[Colleague]:
         """The agents that people talk to (R-2.008)."""
@@ -61,7 +61,7 @@ class Staff:
     async def _assigned(self, row: ConversationRow) -> Assigned:
         project_id = row.project_id
         project = await self._database.read(lambda c: projects.project(c, project_id)) if project_id else None
-        known = await asyncio.to_thread(self._read, None)
+        known = await asyncio.to_thread(self.read, None)
         if row.agent is not None and named(known, row.agent) is None:
             known = await self.everybody(row)
         colleague = named(known, row.agent)
@@ -93,7 +93,7 @@ class Staff:
         )
 
     async def _agent_of(self, above: Above) -> Colleague | None:
-        known = named(await asyncio.to_thread(self._read, None), above.agent)
+        known = named(await asyncio.to_thread(self.read, None), above.agent)
         return known or named(await self._known_in(above.conversation_id), above.agent)
 
     # Home threads

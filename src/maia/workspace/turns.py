@@ -255,24 +255,25 @@ class Turns:
 
         def store(connection: Connection) -> Begun:
             author = author_id if how.is_by_person else None
-            turn, answer = messages.open_turn(connection, row.id, author, submission.text.replace("\x00", "\ufffd"))
-            upward.note(connection, row.id)
-            passed.along(connection)
-            goes_along.along(connection, turn)
-            results.along(connection)
-            if chosen.is_kept:
-                conversations.pin_model(connection, row.id, *chosen.pair)
+            said = submission.text.replace("\x00", "\ufffd")
+            changed = conversations.pinned(*chosen.pair) if chosen.is_kept else {}
             if title:
-                conversations.set_title(connection, row.id, title, "message")
-            return Begun(turn, answer)
+                changed |= {"title": title, "title_by": "message"}
+            opened = messages.open_turn(connection, row.id, author, said, **changed)
+            if row.parent_id is not None:
+                upward.note(connection, row.id)
+            passed.along(connection)
+            goes_along.along(connection, opened.turn)
+            results.along(connection)
+            return Begun(opened.turn, opened.answer)
 
         kept.is_behind = True
         ground = Ground(self._database, self._log, self._staff, self._folders, self)
-        delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say)
+        delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say, room.brings)
         told = self._briefer.brief(
             row, row.last_turn + 1, submission.text, bound, window, delegation, can_look=chosen.has_tools
         )
-        preparing = asyncio.create_task(prepared(bench, told), name=f"preparing {row.id}")
+        preparing = asyncio.create_task(prepared(bench, told, delegation.load), name=f"preparing {row.id}")
         preparing.add_done_callback(_heard)
         try:
             begun = await self._database.write(store)
@@ -281,7 +282,13 @@ class Turns:
             raise
         upward.tell()
         transcript.turn = begun.turn - 1
-        turn_log = TurnLog(self._log, row.id, begun.turn, lambda: self._stuck(row.id))
+        turn_log = TurnLog(
+            self._log,
+            row.id,
+            begun.turn,
+            lambda: self._stuck(row.id),
+            lambda c: messages.index_turn(c, row.id, begun.turn),
+        )
         if title:
             turn_log.take(SessionRenamed(title))
         turn = RunningTurn(

@@ -25,7 +25,7 @@ async def keep_refused(
 ) -> None:
     """Store the message, and its failed answer with the refusal's words (R-2.057)."""
     said = text.replace("\x00", "\ufffd")
-    turn, _ = await database.write(lambda c: messages.open_turn(c, row.id, None, said))
+    turn = (await database.write(lambda c: messages.open_turn(c, row.id, None, said))).turn
     code = getattr(error, "code", error.key)
     failure = Failure("other", code=code, why=Reason(error.key, dict(error.values)))
     ended = TurnEnded("failed", "unknown", "", None, Cost(), "", "", 0, 0, 0, failure=failure)
@@ -33,6 +33,7 @@ async def keep_refused(
     sums, upward = TurnSums(), Upward(log)
 
     def along(connection: Connection) -> None:
+        messages.index_turn(connection, row.id, turn)
         messages.close_answer(connection, row.id, turn, sums.ending(ended))
         set_status(connection, row.id, status_after(connection, row.id, turn))
         upward.note(connection, row.id, ended.outcome)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Mapping
@@ -22,6 +21,9 @@ from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.ids import now_ms
 from maia.database.messages import messages_of
+from maia.database.tables.conversations import PROJECT_TYPES, PROJECTS
+from maia.database.tables.memory import MEMORIES
+from maia.database.tables.people import SETTINGS
 from maia.engine.setup import Bound
 from maia.tools.delegation import delegation_tools
 from maia.tools.lookups import lookup_tools
@@ -54,6 +56,19 @@ _MOST: Final = 64
 _log = logging.getLogger("maia.workspace")
 
 
+_STANDS_IN: Final = (SETTINGS, PROJECTS, PROJECT_TYPES, MEMORIES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What is the same for all conversations of a person in a project. `budget` is what the installation gives."""
+
+    zone: ZoneInfo | None
+    budget: int
+    told: tuple[Section, ...]
+    has_notes: bool
+
+
 @dataclass(slots=True)
 class Briefing:
     """`sections` join the system prompt, `preface` rides on the message, `tools` are there beside the folder's own."""
@@ -66,10 +81,12 @@ class Briefing:
     lookups: TurnLookups | None = None
     channel: str | None = None
     tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
+    delegation: TurnDelegation | None = None
 
     def with_tools(self, own: Mapping[str, AnyTool]) -> dict[str, AnyTool]:
-        """The tools of the turn."""
-        return {**{name: tool for name, tool in own.items() if name not in _PRIVATE}, **self.tools}
+        """The tools of the turn; it is known by then who work can be handed to."""
+        delegating = _delegating(self.delegation) if self.delegation is not None else {}
+        return {**{name: tool for name, tool in own.items() if name not in _PRIVATE}, **self.tools, **delegating}
 
     def observed(self, prompt: PromptWay | None, *, came: bool) -> None:
         """What the program's driver saw: tools for which it never came did not reach it, whatever the try said."""
@@ -115,33 +132,50 @@ class Briefer:
         can_look: bool,
     ) -> Briefing:
         """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
-        calls = BY_MODELS if bound.runtime is None else BY_PROGRAMS
-
-        def read(connection: Connection) -> tuple[ZoneInfo | None, tuple[Section, ...], Recalled]:
-            kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING, MASTER)
-            zone, told = known_zone(kept.get(TIMEZONE)), _told(connection, row, kept.get(MASTER))
-            standard = kept.get(BUDGET_SETTING)
-            budget = budget_of(window, standard if isinstance(standard, int) else BUDGET)
-            try:
-                return zone, told, _recalled(connection, row, turn, message, budget, calls, can_look=can_look)
-            except Exception:  # what is remembered helps; that it cannot be read must keep nobody from an answer
-                _log.exception("recall failed")
-                return zone, told, Recalled(None, withheld="failed")
-
-        (zone, instructions, recalled), _ = await asyncio.gather(self._database.read(read), delegation.load())
-        clock = turn_time(datetime.now(UTC), zone)
+        key = ("briefing", row.owner_id, row.project_id)
+        standing = await self._database.known(key, _STANDS_IN, lambda c: _standing(c, row))
+        own = await self._database.look(lambda c: conversations.prompt_of(c, row.id))
+        budget = budget_of(window, standing.budget)
+        recalled = laid_out((), (), budget, "", can_look=can_look)
+        if standing.has_notes and budget:
+            calls = BY_MODELS if bound.runtime is None else BY_PROGRAMS
+            recalled = await self._recalled(row, turn, message, budget, calls, can_look=can_look)
+        clock = turn_time(datetime.now(UTC), standing.zone)
         briefing = Briefing(
             bound.model,
             window,
             (clock, *([recalled.section] if recalled.section else [])),
             recalled,
-            instructions,
+            (*standing.told, *_own_words(row, own)),
             channel="message" if bound.runtime is not None and bound.provider in BY_MESSAGE else None,
         )
         if can_look:
             briefing.lookups = TurnLookups(self._database, self._notes, row.id)
-            briefing.tools = {**_named(briefing.lookups), **_delegating(delegation)}
+            briefing.tools = _named(briefing.lookups)
+            briefing.delegation = delegation
         return briefing
+
+    async def _recalled(
+        self, row: ConversationRow, turn: int, message: str, budget: int, calls: Calls, *, can_look: bool
+    ) -> Recalled:
+        try:
+            return await self._database.read(
+                lambda c: _recalled(c, row, turn, message, budget, calls, can_look=can_look)
+            )
+        except Exception:  # what is remembered helps; that it cannot be read must keep nobody from an answer
+            _log.exception("recall failed")
+            return Recalled(None, withheld="failed")
+
+
+def _standing(connection: Connection, row: ConversationRow) -> _Standing:
+    kept = settings.known_settings(connection, TIMEZONE, BUDGET_SETTING, MASTER)
+    budget = kept.get(BUDGET_SETTING)
+    return _Standing(
+        known_zone(kept.get(TIMEZONE)),
+        budget if isinstance(budget, int) else BUDGET,
+        _told(connection, row, kept.get(MASTER)),
+        memories.has_notes(connection, row.owner_id),
+    )
 
 
 def _named(lookups: TurnLookups) -> dict[str, AnyTool]:
@@ -159,14 +193,17 @@ def _delegating(delegation: TurnDelegation) -> dict[str, AnyTool]:
 
 def _told(connection: Connection, row: ConversationRow, shared: object) -> tuple[Section, ...]:
     """What people wrote for the model, from the widest to the nearest, which refines it (N-12.01)."""
-    own = conversations.prompt_of(connection, row.id).strip()
     layers: list[Section] = []
     if isinstance(shared, str) and shared.strip():
         layers.append(Section("master-prompt", f"# Instructions of this workspace\n\n{shared.strip()}", MASTER))
-    layers += _project_prompt(connection, row)
-    if own:
-        layers.append(Section("conversation-prompt", f"# Instructions of this conversation\n\n{own}", row.id))
-    return tuple(layers)
+    return (*layers, *_project_prompt(connection, row))
+
+
+def _own_words(row: ConversationRow, prompt: str) -> tuple[Section, ...]:
+    """The layer behind all others: what was written for this conversation alone."""
+    if not prompt.strip():
+        return ()
+    return (Section("conversation-prompt", f"# Instructions of this conversation\n\n{prompt.strip()}", row.id),)
 
 
 def _project_prompt(connection: Connection, row: ConversationRow) -> tuple[Section, ...]:

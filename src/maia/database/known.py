@@ -1,0 +1,62 @@
+"""Answers that are asked for in every turn and change once a week: kept until a table they came from is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, Delete, Engine, Table, UpdateBase, event
+
+_MOST: Final = 512
+"""Answers that are kept; past that they are all found anew."""
+
+Mark = tuple[int, ...]
+"""How often each of some tables had been written when an answer was looked for."""
+
+
+class Known:
+    """One server alone writes a database (`connect.hold`), on one connection at a time: nothing changes unheard."""
+
+    def __init__(self, writes: Engine) -> None:
+        """`writes` is the engine that all writes pass through."""
+        self._writes: Counter[str] = Counter()
+        self._touched: set[str] = set()
+        self._kept: dict[Hashable, tuple[Mark, Any]] = {}
+        event.listen(writes, "after_execute", self._heard)
+
+    def mark(self, tables: Iterable[Table]) -> Mark:
+        """To be taken before an answer is looked for: what is committed meanwhile makes it an old one."""
+        return tuple(self._writes[each.name] for each in tables)
+
+    def get(self, key: Hashable, mark: Mark) -> tuple[Any] | None:
+        """The answer that is kept under `key`, if nothing was written since."""
+        found = self._kept.get(key)
+        return (found[1],) if found is not None and found[0] == mark else None
+
+    def keep(self, key: Hashable, mark: Mark, answer: Any) -> None:
+        """Keep an answer that was looked for after `mark`."""
+        if len(self._kept) >= _MOST:
+            self._kept.clear()
+        self._kept[key] = mark, answer
+
+    def committed(self) -> None:
+        """What was written is there for others now; called before who wrote it is told."""
+        self._writes.update(self._touched)
+        self._touched.clear()
+
+    def _heard(self, _connection: Connection, statement: object, *_rest: object) -> None:
+        if isinstance(statement, UpdateBase):
+            table: Any = statement.table
+            self._touched |= _with_others(table) if isinstance(statement, Delete) else {table.name}
+
+
+@cache
+def _with_others(table: Table) -> frozenset[str]:
+    """The tables in which something may go along with a row of this one: those that refer to it, and on from there."""
+    refer = [
+        each for each in table.metadata.tables.values() if any(key.column.table is table for key in each.foreign_keys)
+    ]
+    others = (_with_others(each) for each in refer if each is not table)
+    return frozenset({table.name}).union(*others)
