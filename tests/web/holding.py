@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page
+
+_HOLD = """(end) => {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (address, given) => {
+    if (!String(address).endsWith(end)) return real(address, given);
+    globalThis.fetch = real;
+    await new Promise((go) => { globalThis.goOn = go; });
+    return real(address, given);
+  };
+}"""
 
 
 class Held:
-    """The next request to such an address. Nothing is done inside Playwright's own callback: that stalls at times."""
+    """The next request whose address has such an end. It is held in the page: a route of Playwright stalls at times."""
 
-    def __init__(self, page: Page, address: str, times: int = 1) -> None:
+    def __init__(self, page: Page, end: str) -> None:
         self._page = page
-        self._routes: list[Route] = []
-        page.route(address, lambda route: self._routes.append(route), times=times)
+        page.evaluate(_HOLD, end)
 
-    def come(self, name: str = "") -> Route:
-        """Wait until the page has asked, with `name` in the address; `continue_` of what comes back lets it go on."""
-        for _ in range(1500):
-            for route in self._routes:
-                if name in route.request.url:
-                    return route
-            self._page.wait_for_timeout(20)
-        raise AssertionError("the page has not asked")
+    def come(self) -> None:
+        """Wait until the page has asked."""
+        self._page.wait_for_function("() => globalThis.goOn !== undefined")
+
+    def go_on(self) -> None:
+        """Let the request go to the server."""
+        self._page.evaluate("() => goOn()")

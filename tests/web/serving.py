@@ -31,7 +31,7 @@ class Serving:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def serving(
         finally:
             if process.poll() is None:
                 process.terminate()
-                process.wait(20)
+                process.wait(60)
             process.stdout.close()
 
 
@@ -76,7 +76,7 @@ class Visitor:
     csrf: str = ""
 
     def __post_init__(self) -> None:
-        self.client = httpx2.Client(base_url=self.url, timeout=20)
+        self.client = httpx2.Client(base_url=self.url, timeout=60)
 
     def __enter__(self) -> Visitor:
         return self

@@ -154,11 +154,11 @@ def test_what_is_typed_while_the_form_is_saved_stays_unsaved_and_enter_twice_mak
     goal = page.get_by_label(say("agentpage.field.goal"))
     goal.fill("first")
 
-    held = Held(page, "**/api/v1/agents/zoe")
+    held = Held(page, "/api/v1/agents/zoe")
     page.get_by_role("button", name=say("agentpage.save")).click()
-    route = held.come()
+    held.come()
     goal.fill("first and second")
-    route.continue_()
+    held.go_on()
     expect(page.get_by_role("button", name=say("agentpage.save"))).to_be_enabled()
     expect(note).to_have_text(say("agentpage.unsaved"))
     file = office[1] / "zoe" / "AGENT.md"

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 from maia.i18n.catalogue import Catalogue
 from tests.web.holding import Held
 from tests.web.serving import OWNER, Serving, Visitor, serving
-from tests.web.test_browser import NASTY, browser, pytestmark, watched
+from tests.web.test_browser import NASTY, PATIENCE, browser, pytestmark, watched
 
 __all__ = ["browser", "pytestmark"]
 FR = Catalogue("fr", strict=True)
@@ -32,7 +32,7 @@ def owner(desk: Serving) -> Iterator[Visitor]:
 @pytest.fixture(scope="module")
 def page(browser: Browser, desk: Serving) -> Iterator[Page]:
     context = browser.new_context(locale="fr-FR", viewport={"width": 1700, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     opened.goto(f"{desk.url}/signin")
     opened.fill("[name=email]", OWNER["email"])
@@ -88,11 +88,11 @@ def test_a_card_moves_by_hand_in_every_tab_and_goes_back_where_the_server_refuse
         has(each, 1, "First", "Second")
     page.reload()
     has(page, 1, "First", "Second")
-    held = Held(page, "**/move")
+    held = Held(page, "/move")
     drag(page, "Second", 4)
-    route = held.come()
+    held.come()
     owner.ask("DELETE", f"/api/v1/stages/{third}")
-    route.continue_()
+    held.go_on()
     expect(page.locator(".toast")).to_contain_text(FR("board.went_back"))
     expect(page.locator(".toast")).to_contain_text(FR("card.no_stage"))
     has(page, 1, "First", "Second")

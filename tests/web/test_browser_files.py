@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Locator, Page, Route, expect, sync_playwright
 
 from tests.files import making
-from tests.web.holding import Held
 from tests.web.serving import Serving, serving
-from tests.web.test_browser import CHROMIUM, FLAGS, first_run, watched
+from tests.web.test_browser import CHROMIUM, FLAGS, PATIENCE, first_run, watched
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt install chromium)"),
@@ -43,8 +42,8 @@ def page(server: Serving) -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser: Browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         context = browser.new_context(locale="fr-FR", viewport={"width": 1280, "height": 900})
-        context.set_default_timeout(15_000)
-        expect.set_options(timeout=15_000)
+        context.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         opened = context.new_page()
         first_run(opened, server)
         yield opened
@@ -135,16 +134,20 @@ def test_dropped_and_pasted_files_wait_and_are_told_of_a_blind_model_and_of_a_cr
 
 
 def test_a_file_on_its_way_is_waited_for_cancelled_and_tried_again(page: Page) -> None:
-    held = Held(page, "**/attachments?name=slow*", times=2)
+    held: list[Route] = []
+    page.route("**/attachments?name=slow*", lambda route: held.append(route))
     page.set_input_files("[data-files]", [file("slow1.txt", b"1"), file("slow2.txt", b"2")])
     expect(items(page, "going")).to_have_count(2)
     page.get_by_role("button", name="Annuler slow1.txt").click()
     expect(items(page)).to_have_count(1)
     page.fill("#message", "avec slow2")
     page.keyboard.press("Enter")
-    held.come("name=slow2").abort()
+    while not (second := [route for route in held if "name=slow2" in route.request.url]):
+        page.wait_for_timeout(20)
+    second[0].abort()
     expect(items(page, "failed")).to_contain_text("Le fichier n'est pas arrivé.")
     expect(page.locator("#message")).to_have_value("avec slow2")
+    page.unroute("**/attachments?name=slow*")
     page.get_by_role("button", name="Réessayer slow2.txt").click()
     expect(items(page, "here")).to_have_count(1)
     page.focus("#message")

@@ -10,6 +10,7 @@ from maia.i18n.catalogue import Catalogue
 from tests.web.holding import Held
 from tests.web.serving import Serving, Visitor, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
+    PATIENCE,
     browser,
     first_run,
     pytestmark,
@@ -45,7 +46,7 @@ def signed_in(browser: Browser, server: Serving) -> StorageState:
 @pytest.fixture
 def context(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
     opened = browser.new_context(locale="fr-FR", viewport={"width": 1280, "height": 900}, storage_state=signed_in)
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(PATIENCE)
     yield opened
     opened.close()
 
@@ -153,12 +154,12 @@ def test_nothing_that_was_typed_is_lost_to_a_refusal_or_to_what_is_on_its_way(
     expect(page.locator("#title")).to_have_text("Typed")
     expect(page.locator("#title")).to_be_focused()
 
-    held = Held(page, "**/notes")
+    held = Held(page, "/notes")
     page.fill("#note", "the first one")
     page.locator("#note-form button").click()
-    route = held.come()
+    held.come()
     page.fill("#note", "the next one")
-    route.continue_()
+    held.go_on()
     expect(page.locator("#entries")).to_contain_text("the first one")
     expect(page.locator("#note")).to_have_value("the next one")
 

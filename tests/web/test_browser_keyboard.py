@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from maia.i18n.catalogue import Catalogue
 from tests.web.serving import Serving, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
+    PATIENCE,
     browser,
     first_run,
     pytestmark,
@@ -33,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture(scope="module")
 def page(browser: Browser, server: Serving) -> Iterator[Page]:
     context: BrowserContext = browser.new_context(locale="fr-FR", viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     first_run(opened, server)
     yield opened

@@ -53,12 +53,12 @@ def test_a_policy_is_changed_corrected_and_tried_and_who_came_second_decides(
     hosts.fill("gpu.lan")
     page.keyboard.press("Tab")
 
-    held = Held(page, "**/api/v1/privacy/policy")
+    held = Held(page, "/api/v1/privacy/policy")
     page.keyboard.press("Enter")
-    route = held.come()
+    held.come()
     hosts.fill("gpu.lan\nlate.lan")
     with page.expect_response("**/api/v1/privacy/policy") as first:
-        route.continue_()
+        held.go_on()
     assert first.value.json()["localHosts"] == ["gpu.lan"]
     expect(page.get_by_role("button", name=say("privacy.save"))).to_be_enabled()
     expect(said).to_have_text(say("privacy.unsaved"))

@@ -11,6 +11,7 @@ from maia.i18n.catalogue import Catalogue, Lang
 from tests.web.serving import OWNER, Serving, Visitor, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
     NASTY,
+    PATIENCE,
     browser,
     pytestmark,
     send,
@@ -44,7 +45,7 @@ def visitor(server: Serving) -> Iterator[Visitor]:
 
 def signed_in(browser: Browser, server: Serving, lang: Lang, width: int = 1440) -> Iterator[BrowserContext]:
     context = browser.new_context(locale=lang, viewport={"width": width, "height": 844})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(f"{server.url}/signin")
     page.fill("[name=email]", OWNER["email"])

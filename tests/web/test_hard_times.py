@@ -25,7 +25,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 def connected(server: Serving) -> socket.socket:
     parts = urlsplit(server.url)
-    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10)
+    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60)
 
 
 HEAD = b"POST /api/v1/session HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
@@ -178,7 +178,7 @@ def answers(visitor: Visitor, conversation: str) -> list[dict[str, Any]]:
 
 
 def wait_for(is_so: Callable[[], Any]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -46,6 +46,7 @@ async def answered(workspace: Workspace, user: User, row: ConversationRow, text:
     await workspace.submit(user, row, Submission(text))
     async for batch in workspace.follow(row, row.last_seq, 5):
         if any(isinstance(each.event, TurnEnded) for each in batch):
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - its end is behind its news
             break
     return await workspace.conversation(user, row.id)
 

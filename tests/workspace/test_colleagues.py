@@ -66,6 +66,7 @@ async def answered(workspace: Workspace, user: User, row: ConversationRow) -> Bo
     async for batch in workspace.follow(row, row.last_seq, 5):
         found += [e.event.why for e in batch if isinstance(e.event, TurnStarted) and e.event.why]
         if any(isinstance(each.event, TurnEnded) for each in batch):
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - its end is behind its news
             break
     return found[0]
 

@@ -279,6 +279,12 @@ async def told(workspace: Workspace, row: Any, kind: type, seq: int = 0, nth: in
     raise AssertionError("it never came")
 
 
+async def put_away(workspace: Workspace, row: Any) -> None:
+    """Wait for what is behind the end of a turn: its cost, and the look for a title."""
+    await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage]
+    await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
+
+
 def test_the_heartbeat_tier_finds_a_title_in_a_call_of_its_own(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         models = Several(big=Paid("Answer"), small=Paid('"A better title."'))
@@ -295,7 +301,7 @@ def test_the_heartbeat_tier_finds_a_title_in_a_call_of_its_own(database_url: str
             (asked,) = models.wires["small"].requests
             assert (asked.tools, len(asked.messages), [each.text for each in asked.system]) == ((), 1, [NAMING])
             assert "lea@example.org" not in str(asked.messages), "what leaves is masked"
-            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - what it cost is written
+            await put_away(workspace, row)
             assert (await workspace.budgets.spending()).spent["daily"] == Sum(2.0)
 
     asyncio.run(story())
@@ -309,11 +315,13 @@ def test_without_a_heartbeat_model_or_with_a_persons_title_nothing_changes(datab
             first = await workspace.create(user, "", "en", start=Change(pair=A))
             await workspace.submit(user, first, Submission("First words"))
             await told(workspace, first, TurnEnded)
+            await put_away(workspace, first)
             assert models.wires["small"].requests == []
             await workspace.models.set_tier(user, "heartbeat", B, None, None)
             second = await workspace.create(user, "Mine", "en", start=Change(pair=A))
             await workspace.submit(user, second, Submission("First words"))
             await told(workspace, second, TurnEnded)
+            await put_away(workspace, second)
             titles = [(await workspace.conversation(user, each.id)).title for each in (first, second)]
             assert (titles, models.wires["small"].requests) == (["First words", "Mine"], [])
 
@@ -333,8 +341,7 @@ def test_a_title_that_comes_after_a_persons_is_dropped(database_url: str, tmp_pa
             row = await workspace.conversation(user, row.id)
             await workspace.changing.change(user, row, Asked(title="Mine"))
             models.wires["small"].go_on.set()
-            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - a title is looked for then
-            await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
+            await put_away(workspace, row)
             page = await workspace.page(row, 5)
             names = [each.event.name for each in page.logged if isinstance(each.event, SessionRenamed)]
             assert (names, page.row.title) == (["First words", "Mine"], "Mine")
@@ -394,7 +401,7 @@ def test_caps_warn_then_downgrade_then_stop_what_costs_something(database_url: s
                 row = await workspace.conversation(user, row.id)
                 await workspace.submit(user, row, Submission("Compare these contracts"))
                 end = await told(workspace, row, TurnEnded, row.last_seq)
-                await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - what it cost is written
+                await put_away(workspace, row)
                 meta = (await workspace.messages(row, 1))[0].turn_meta or {}
                 ended.append((end.model, [each["key"] for each in meta["notices"]]))
             near = "budget.near_daily"
@@ -445,7 +452,7 @@ def test_a_cost_that_nobody_knows_is_no_part_of_any_sum(database_url: str, tmp_p
             row = await workspace.create(user, "T", "en", start=Change(pair=A))
             await workspace.submit(user, row, Submission("One"))
             await told(workspace, row, TurnEnded)
-            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage]
+            await put_away(workspace, row)
             assert (await workspace.budgets.spending()).spent["daily"] == Sum(0.0, unknown=1)
 
     asyncio.run(story())
@@ -470,8 +477,7 @@ def test_the_second_model_is_asked_only_where_the_first_cannot_be_reached(
             await workspace.models.set_tier(user, "heartbeat", B, L, None)
             row = await workspace.create(user, "", "en", start=Change(pair=A))
             await workspace.submit(user, row, Submission("First words"))
-            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - a title is looked for then
-            await asyncio.gather(*workspace.routing._naming._tasks)  # pyright: ignore[reportPrivateUsage]
+            await put_away(workspace, row)
             assert (await workspace.conversation(user, row.id)).title == expected
 
     asyncio.run(story())

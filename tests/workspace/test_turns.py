@@ -18,12 +18,14 @@ from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 
 
 async def until(workspace: Workspace, row: Any, seq: int, kind: type) -> list[Any]:
-    """The events after that number, up to the first of that kind."""
+    """The events after that number, up to the first of that kind; behind the end of a turn all is put away."""
     seen: list[Any] = []
     async for batch in workspace.follow(row, seq, 5):
         for logged in batch:
             seen.append(logged)
             if isinstance(logged.event, kind):
+                if kind is TurnEnded:
+                    await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage]
                 return seen
     return seen
 
