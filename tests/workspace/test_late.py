@@ -9,8 +9,9 @@ import pytest
 
 from maia.core.events import Notice, TurnStarted, UserSaid
 from maia.core.types import Submission, TextPart, UserMessage
+from maia.database.messages import open_turn
 from maia.workspace.records import Child, ConversationRow
-from tests.workspace.test_approvals import POKE, events_of, turn
+from tests.workspace.test_approvals import POKE, database_of, events_of, turn
 from tests.workspace.test_delegation import MOLE, Stage, Theatre, agent, ask, play
 from tests.workspace.test_held import POKED, run, url_of
 
@@ -169,8 +170,9 @@ def test_a_conversation_that_asks_itself_waits_on_whatever_happens_below(tmp_pat
     play(url_of(tmp_path), tmp_path, wire, tell)
 
 
+@pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_a_result_that_came_while_no_server_was_there_is_passed_on_by_the_next_one(
-    database_url: str, tmp_path: Path
+    database_url: str, tmp_path: Path, end: str
 ) -> None:
     wire = Theatre(Go=[[ask("mole", "dig")], "It waits.", "All done."], dig=[POKED])
     made: list[str] = []
@@ -180,6 +182,9 @@ def test_a_result_that_came_while_no_server_was_there_is_passed_on_by_the_next_o
         await run(stage, row)
         (child,) = await stage.children(row)
         made.extend([row.id, child.id])
+        if end == "killed":  # in the middle of a turn of it, of which nothing more was written
+            await database_of(stage.workspace).write(lambda c: open_turn(c, child.id, None, "Go on"))
+            return
         wire.parts["dig"] = [POKED]
         wire.hold("dig")
         await decided(stage, "approved")
