@@ -39,6 +39,13 @@ SCRIPT: list[Any] = [
     {"text": "Paid."},
     [{"call": {"name": "run_specialist", "arguments": SPECIALIST}}],
     [{"call": {"name": "Read", "arguments": {"path": "plan.txt"}}}],
+    {"text": "Denied."},
+    {"text": "No."},
+    [{"call": {"name": "run_specialist", "arguments": SPECIALIST}}],
+    [{"call": {"name": "AskUser", "arguments": {"question": "Which year?"}}}],
+    {"text": "Which year?"},
+    {"text": "The mole asks."},
+    {"text": "Seven in 2026."},
     {"text": "Yes.", "repeat": True},
 ]
 
@@ -100,3 +107,24 @@ def test_what_a_rule_denies_to_an_agent_is_denied_to_the_specialist_that_it_runs
     (child,) = below(owner, conversation)
     page = owner.client.get(f"/conversations/{child['id']}").text
     assert "deny Read" in page
+
+
+def test_a_question_below_is_seen_above_and_its_result_goes_along_with_the_next_message(owner: Visitor) -> None:
+    conversation = owner.conversation()
+    owner.say(conversation, "Count")
+    owner.until_done(conversation)
+    (child,) = below(owner, conversation)
+
+    def page() -> str:
+        return owner.client.get(f"/conversations/{conversation}").text
+
+    assert owner.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "waiting"
+    assert "Mole &lt;i&gt;é&lt;/i&gt; waits for your answer" in page()
+    said = owner.say(child["id"], "2026")
+    owner.until_done(child["id"], said["cursor"])
+    next(frame for frame in owner.frames(conversation) if "delegate.late" in frame.data)
+    assert "has its result: the next answer here reads it." in page()
+    assert owner.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "idle"
+    said = owner.say(conversation, "And?")
+    owner.until_done(conversation, said["cursor"])
+    assert f'<a class="chip small" href="/conversations/{child["id"]}"' in page()
