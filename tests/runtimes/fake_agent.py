@@ -202,6 +202,17 @@ class Acp:
                 options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
                 self.call("session/request_permission", toolCall={"toolCallId": "c1"}, options=options)
                 self.update(sessionUpdate="tool_call_update", toolCallId="c1", status="completed", rawOutput="hi\n")
+            case "asks_twice":  # as OpenCode of a command that names a folder outside: of leaving, then of itself
+                leaves = {"kind": "other", "rawInput": {"command": COMMAND, "directories": ["/srv"], "patterns": []}}
+                itself = {"kind": "execute", "rawInput": {"command": COMMAND, "description": "x"}}
+                self.update(sessionUpdate="tool_call", toolCallId="c1", title="c", kind="execute", status="pending")
+                options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+                for asked in (leaves, itself):
+                    call = {"toolCallId": "c1", **asked}
+                    answer = self.call("session/request_permission", toolCall=call, options=options)
+                    assert answer["result"]["outcome"]["optionId"] == "y", answer
+                done = run_command()
+                self.update(sessionUpdate="tool_call_update", toolCallId="c1", status="completed", rawOutput=done)
             case "many":
                 for number in range(4):
                     self.say(f"Step {number}. ")

@@ -99,6 +99,12 @@ def test_a_tool_call_is_asked_about_by_our_rules_and_shown_under_our_name(tmp_pa
     assert (ended(events).tool_calls, ended(events).approvals, ended(events).steps) == (1, 1, 2)
 
 
+def test_a_program_that_asks_twice_about_one_call_is_answered_twice_and_a_person_once(tmp_path: Path) -> None:
+    events = run(tmp_path, "acp", "asks_twice", answers=lambda _event: Answer("once"))
+    assert [each.name for each in events if isinstance(each, ApprovalRequested)] == ["Bash"]
+    assert [(each.name, each.status) for each in results(events)] == [("Bash", "succeeded")]
+
+
 @pytest.mark.parametrize("speaks", ASKING)
 def test_what_a_rule_allows_is_not_asked(tmp_path: Path, speaks: Speaks) -> None:
     events = run(tmp_path, speaks, "tool", FakeJudge(Bash=Verdict.ALLOW))

@@ -223,6 +223,27 @@ def call(**told: Any) -> Any:
             id="a patch names its files",
         ),
         pytest.param(
+            {"kind": "other", "title": "x", "arguments": {"command": "cat /srv/a", "directories": ["/srv"]}},
+            "Bash",
+            (Need("Bash", "command", "cat /srv/a"),),
+            True,
+            id="a command that may leave the folder is that command",
+        ),
+        pytest.param(
+            {"kind": "other", "title": "/srv", "arguments": {"filepath": "/srv", "parentDir": "/srv"}},
+            "Grep",
+            (Need("Grep", "path", "/srv", Sweep()),),
+            True,
+            id="a look outside goes through the folder",
+        ),
+        pytest.param(
+            {"kind": "other", "title": "/srv/a", "arguments": {"filepath": "/srv/a", "parentDir": "/srv"}},
+            "Read",
+            (Need("Read", "path", "/srv/a"),),
+            True,
+            id="a file outside is read",
+        ),
+        pytest.param(
             {"name": "mcp__db__drop", "title": "drop"},
             "mcp__db__drop",
             (Need("mcp__db__drop", "name", "drop"),),

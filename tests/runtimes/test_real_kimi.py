@@ -13,40 +13,48 @@ import pytest
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall
 from tests.runtimes.test_real import FILES, PLACES, programs, pytestmark, server
-from tests.web.serving import Serving, Visitor, serving
+from tests.web.serving import Frame, Serving, Visitor, serving
 
 __all__ = ["programs", "pytestmark", "server"]
 SECRET = "what-only-the-other-tool-knows"
-CHOSEN = {"providerId": "kimi-cli", "modelId": "default"}
 
 
 class World:
-    def __init__(self, top: Path, visitor: Visitor) -> None:
-        self.top, self.visitor = top, visitor
+    """A workspace in which one program answers, beside the memory of another tool."""
+
+    def __init__(self, name: str, top: Path, visitor: Visitor) -> None:
+        self.name, self.top, self.visitor = name, top, visitor
         self.home = top / "data/home"
 
-    def call(self, tool: str, **args: Any) -> str:
-        """The page of a new conversation whose model makes one call with Kimi's own tool."""
+    def talk(self) -> str:
+        """The id of a new conversation with the program."""
         conversation = self.visitor.conversation()
-        path = f"/api/v1/conversations/{conversation}"
-        assert self.visitor.ask("PATCH", path, CHOSEN).status_code == 200
-        self.visitor.say(conversation, f"CALL[[{json.dumps({'tool': tool, 'args': args})}]]")
-        frames = self.visitor.until_done(conversation)
+        chosen = {"providerId": f"{self.name}-cli", "modelId": "default"}
+        assert self.visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", chosen).status_code == 200
+        return conversation
+
+    def say(self, conversation: str, call: dict[str, Any]) -> list[Frame]:
+        """What is told while its model makes that call with the program's own tool."""
+        said = self.visitor.say(conversation, f"CALL[[{json.dumps(call)}]]")
+        return self.visitor.until_done(conversation, said["cursor"])
+
+    def call(self, tool: str, **args: Any) -> str:
+        """The page of a new conversation with one such call."""
+        conversation = self.talk()
+        frames = self.say(conversation, {"tool": tool, "args": args})
         assert SECRET not in json.dumps([frame.json for frame in frames if isinstance(frame.json, dict)])
         shown = self.visitor.ask("GET", f"/conversations/{conversation}", accept="text/html", accept_language="en").text
         assert SECRET not in shown
         return shown
 
 
-@pytest.fixture(scope="module")
-def world(programs: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    place = programs / PLACES["kimi"]
-    top = tmp_path_factory.mktemp("kimi")
+def world_of(name: str, programs: Path, server: str, top: Path) -> Iterator[World]:
+    place = programs / PLACES[name]
     if not place.is_dir() or find_wall("auto", Places(top, top)).wall is None:
-        pytest.skip("Kimi Code is not installed there, or no wall works here")
+        pytest.skip(f"{name} is not installed there, or no wall works here")
     home = top / "data/home"
-    for path, text in FILES["kimi"].items():
-        file = home / ".maia/runtimes/kimi" / path
+    for path, text in FILES[name].items():
+        file = home / ".maia/runtimes" / name / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text.format(base=server) if "{{" in text else text.replace("{base}", server))
     (home / ".claude").mkdir()
@@ -55,7 +63,12 @@ def world(programs: Path, server: str, tmp_path_factory: pytest.TempPathFactory)
     path = os.pathsep.join(map(str, (node, place / "node_modules/.bin", "/usr/bin", "/bin")))
     with serving(top / "data", PATH=path) as made, Visitor(made.url) as visitor:
         _own(made, visitor)
-        yield World(top, visitor)
+        yield World(name, top, visitor)
+
+
+@pytest.fixture(scope="module")
+def world(programs: Path, server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    yield from world_of("kimi", programs, server, tmp_path_factory.mktemp("kimi"))
 
 
 def _own(made: Serving, visitor: Visitor) -> None:

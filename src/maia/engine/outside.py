@@ -191,8 +191,10 @@ class _Desk:
                 self._p.emit(event)
 
     async def permit(self, call: ProgramCall) -> Permit:
-        self._announce(call)
         call_id = call.call.call_id
+        if (row := self._rows.get(call_id)) is not None and row.was_asked and row.asked.needs == call.needs:
+            return Permit(True)  # it asks a second time about a call that may run
+        self._announce(call)
         if self._p.toolset.withholds(call.call.name):
             words = self._not_offered(call)
             self._refuse(call_id, Refusal(words, reason=NOT_OFFERED))

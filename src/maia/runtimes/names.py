@@ -136,7 +136,7 @@ def program_call(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCal
 
     Some tools do several things in one call (Cline): each of them is judged.
     """
-    given, told = told, _unwrapped(told)
+    given, told = told, _unwrapped(_outside(told))
     lent = lent_name(given) or ("" if given.kind in _BY_KIND else lent_name(told))
     call = _judged(told, folder, own)
     theirs = told.name or (told.title if lent else "")
@@ -163,6 +163,24 @@ def _judged(told: Told, folder: Path, own: Mapping[str, str]) -> ProgramCall:
             kind = "none" if ours in _NO_NEED else "name"
             shown = told.title or told.name
             return _call(ours, told, arguments, (Need(ours, kind, told.title),), shown)
+
+
+def _outside(told: Told) -> Told:
+    """OpenCode and Kilo ask whether a call may leave the folder before they ask about the call: it is that call.
+
+    They tell the command, or the file; of a search the folder, as file and as the folder that it lies in.
+    """
+    given = told.arguments
+    command, path, folder = given.get("command"), given.get("filepath"), given.get("parentDir")
+    if told.name or told.kind != "other":
+        return told
+    if isinstance(command, str) and "directories" in given:
+        return replace(told, name="bash", kind="execute", arguments={"command": command})
+    if isinstance(path, str) and isinstance(folder, str):
+        if path == folder:
+            return replace(told, name="grep", kind="search", arguments={"path": path})
+        return replace(told, name="read", kind="read", arguments={"file_path": path})
+    return told
 
 
 def _unwrapped(told: Told) -> Told:
