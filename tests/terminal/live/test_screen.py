@@ -178,8 +178,7 @@ def test_a_resize_leaves_one_zone_and_every_log_row(tmp_path: Path, sizes: list[
         width, height = sizes[-1]
         rows = term.until(lambda rows: len(rows) == height and rows[-2] == DOTS * width and "draft" in rows[-3])
         assert rows[-4] == DOTS * width
-        time.sleep(0.3)
-        past = term.past()
+        past = term.at_rest()
         assert sum(bool(row) and set(row) == {DOTS} for row in past) == 2
         assert [row for row in past if row.startswith(("❯", "• deux", "maia 0.1", "before"))] == [
             "before",
@@ -220,7 +219,7 @@ def test_a_resize_with_more_in_the_zone_leaves_no_trace_of_it(
         if what != "draft":
             term.keys("Escape" if what == "list" else "C-c")
             term.until(lambda rows: idle(rows, width) and not any("›" in row for row in rows))
-        past = term.past()
+        past = term.at_rest()
         assert sum(bool(row) and set(row) == {DOTS} for row in past) == 2
         assert not any("›" in row for row in past)
         assert sum("%" in row for row in past) == 1

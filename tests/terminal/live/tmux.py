@@ -56,6 +56,15 @@ class Term:
         """The scrollback and the screen, without trailing blank rows."""
         return self._captured("-S", "-", "-E", "-").rstrip("\n").split("\n")
 
+    def at_rest(self) -> list[str]:
+        """The scrollback and the screen, once they have stayed the same for a while: a busy machine draws late."""
+        past = self.past()
+        for _ in range(100):
+            time.sleep(0.3)
+            if past == (past := self.past()):
+                return past
+        raise AssertionError("it is never at rest:\n" + "\n".join(past))
+
     def _captured(self, *options: str) -> str:
         """No-break spaces as plain ones, so that tests are readable."""
         text = self.tmux("capture-pane", "-t", "t", "-p", *options)
