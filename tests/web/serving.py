@@ -17,6 +17,8 @@ from typing import Any
 
 import httpx2
 
+from tests.migrated import put_database
+
 ROOT = Path(__file__).resolve().parents[2]
 OWNER = {"name": "Léa Morel", "email": "lea@example.org", "password": "correct horse"}
 
@@ -36,11 +38,21 @@ class Serving:
 
 @contextmanager
 def serving(
-    data: Path, *options: str, script: list[Any] | None = None, started_with: str | None = "offline", **env: str
+    data: Path,
+    *options: str,
+    script: list[Any] | None = None,
+    started_with: str | None = "offline",
+    from_nothing: bool = False,
+    **env: str,
 ) -> Generator[Serving]:
-    """Start a server over a data folder. `script` is what the offline model plays, `started_with` the `--model`."""
+    """Start a server over a data folder. `script` is what the offline model plays, `started_with` the `--model`.
+
+    Its database is there already, unless it is to begin `from_nothing`.
+    """
     home = data / "home"
     home.mkdir(parents=True, exist_ok=True)
+    if not from_nothing and "--database" not in options and "MAIA_DATABASE_URL" not in env:
+        put_database(data / "maia.db")
     world = {**os.environ, "HOME": str(home), "MAIA_DATA_DIR": str(data), "PYTHONPATH": str(ROOT / "src"), **env}
     if script is not None:
         played = data / "script.jsonl"

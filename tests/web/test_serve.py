@@ -44,7 +44,7 @@ def test_an_address_of_no_database_is_told_without_its_password(data: Path) -> N
 
 
 def test_a_second_server_on_the_same_data_is_told(data: Path) -> None:
-    with serving(data):
+    with serving(data, from_nothing=True):
         done = run(data, "--port", "0")
     assert done.returncode == 1
     assert "Another maia server" in done.stderr
@@ -65,7 +65,7 @@ def test_it_ends_in_order_with_a_stream_open_and_an_answer_going_on(data: Path, 
         assert server.stop(number) == 0
         reader.join(10)
         assert not reader.is_alive()
-    with serving(data) as server, Visitor(server.url) as visitor:
+    with serving(data, from_nothing=True) as server, Visitor(server.url) as visitor:
         visitor.sign_in()
         answer = visitor.ask("GET", f"/api/v1/conversations/{conversation}").json()["messages"][1]
         assert (answer["content"], answer["turnMeta"]["error"]["code"]) == ("Half", "server_stopped")

@@ -37,6 +37,7 @@ from maia.workspace.folders import Room
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.supply import Address, KeyLook, Reached, Supply, Trial
 from maia.workspace.workspace import Workspace
+from tests.migrated import put_database
 
 
 class PlayedWire:
@@ -191,6 +192,8 @@ async def workspace_on(
     supply: Supply | None = None,
 ) -> AsyncGenerator[tuple[Workspace, users.User]]:
     """An open workspace with one person."""
+    if url.startswith("sqlite:///"):
+        put_database(Path(url.removeprefix("sqlite:///")))
     seen = [] if roles is None else roles
 
     def opened(room: Room, _lang: str, role: Role) -> WorkBench:
