@@ -29,6 +29,7 @@ from maia.privacy.policy import MAX_HOSTS, InvalidPolicy, Policy, read_policy
 from maia.privacy.refused import MessageRefused
 from maia.privacy.sent import EGRESS, POLICY_UPDATED, Sent
 from maia.workspace.bench import WorkBench
+from maia.workspace.news import News
 from maia.workspace.people.rights import Right, may
 from maia.workspace.problems import NotAllowed, PolicyChanged, PolicyRefused, PrivacyBlocked
 from maia.workspace.tally import Tally
@@ -62,8 +63,9 @@ class Passed:
 class Privacy:
     """Reads and keeps the policy, and judges messages by it. `masker` makes that of a policy, keys included."""
 
-    def __init__(self, database: Database, seed: Path, masker: MaskerOf) -> None:
+    def __init__(self, database: Database, seed: Path, masker: MaskerOf, news: News) -> None:
         self._database = database
+        self._news = news
         self._masker = masker
         self._seed = seed
         self._good = Policy()
@@ -150,6 +152,7 @@ class Privacy:
     async def _in_force(self, keep: Callable[[Connection], Policy]) -> Policy:
         """Save it, and go by it from then on, whether or not who asked for it still waits."""
         self._saved, self._was_looked_for = await self._database.write(keep), True
+        self._news.tell()
         return self._saved
 
     async def masking(

@@ -14,6 +14,7 @@ from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.entry.strangers import NO_STORE, Look
 from maia.web.layout.colleagues import colleagues_of
+from maia.web.layout.marks import mark_of_page
 from maia.web.layout.nav import entries_for
 from maia.web.layout.parts import follow, reached
 from maia.web.layout.stream import streamed
@@ -60,4 +61,6 @@ async def nav_parts(desk: Desk, person: Person, here: str) -> Mapping[str, str]:
     rows = await desk.workspace.conversations(person.user, _IN_NAV)
     waiting = await desk.workspace.approvals.count(person.user)
     pieces = reader_of(desk, person).pieces("recent.html")
-    return {"nav-recent": pieces.recent(rows, here), "count-autonomy": pieces.count("/autonomy", waiting)}
+    parts = {"nav-recent": pieces.recent(rows, here), "count-autonomy": pieces.count("/autonomy", waiting)}
+    mark = await mark_of_page(desk, person, here)
+    return {**parts, "page-state": pieces.state(mark)} if mark else parts

@@ -15,6 +15,7 @@ from maia.web.drawing.agentview import BEGINNINGS, GROUPS, KINDS, RULES, SHOWN, 
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.layout.frame import page_of
+from maia.web.layout.marks import mark_of_page
 from maia.workspace.definitions import Definition
 from maia.workspace.models.quotas import next_month
 from maia.workspace.people.rights import may
@@ -45,6 +46,7 @@ async def agents(
         counts_of={each: sum(fits(one, each) for one in found) for each in SHOWN},
         show=show,
         shows=SHOWN,
+        state=await mark_of_page(desk, person, "/agents"),
         leads=may(person.user, "agents"),
         removed=removed,
         undo=next(((kept, name) for kept, name in removed if kept == gone), None),

@@ -27,7 +27,6 @@ Show = Annotated[Literal["waiting", "decided"], Query()]
 async def autonomy_page(desk: AtDesk, person: SignedIn, show: Show = "waiting") -> Response:
     """The queue, or what was decided, and the levels below it."""
     parts = await _draw(desk, person, show)
-    levels = await desk.workspace.levels.all()
     return await page_of(
         desk,
         person,
@@ -36,7 +35,6 @@ async def autonomy_page(desk: AtDesk, person: SignedIn, show: Show = "waiting") 
         show=show,
         parts=parts,
         shown=shown_word(parts),
-        levels=levels,
         steps=LEVELS,
         may_decide=may_decide(person.user),
     )
@@ -71,6 +69,8 @@ async def _draw(desk: Desk, person: Person, show: str) -> Parts:
     pieces = reader_of(desk, person).pieces("queue.html")
     may, reader = may_decide(person.user), person.user.id
     if show == "decided":
-        return {"queue-views": pieces.views(show, len(waiting)), "queue": pieces.decisions(decided, reader)}
-    last = decided[:_LAST]
-    return {"queue-views": pieces.views(show, len(waiting)), "queue": pieces.queue(waiting, last, may, reader)}
+        queued = pieces.decisions(decided, reader)
+    else:
+        queued = pieces.queue(waiting, decided[:_LAST], may, reader)
+    levels = reader_of(desk, person).pieces("levels.html").listing(await desk.workspace.levels.all(), LEVELS, may)
+    return {"queue-views": pieces.views(show, len(waiting)), "queue": queued, "levels-list": levels}

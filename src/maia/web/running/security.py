@@ -11,6 +11,7 @@ from maia.web.drawing.autonomywords import CHECKPOINTS, FOREIGN, REFUSALS
 from maia.web.drawing.isolation import SANDBOXES
 from maia.web.entry.auth import AtDesk, SignedIn
 from maia.web.layout.frame import page_of
+from maia.web.layout.marks import mark_of_page
 from maia.web.layout.places import place_of
 from maia.workspace.autonomy.security import LISTED
 
@@ -30,6 +31,7 @@ async def security_page(desk: AtDesk, person: SignedIn, before: Annotated[str, Q
         "/security",
         found=found,
         denials=rows,
+        state=await mark_of_page(desk, person, "/security"),
         before=before,
         earlier=earlier,
         refusals=REFUSALS,

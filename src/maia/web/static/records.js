@@ -265,10 +265,26 @@ const parts = place && new Parts(place);
 if (parts) parts.follow(`${place.dataset.follows}${location.search}`, place.dataset.shown);
 else if (!document.getElementById("live")) followNav();
 
+/** Say that somebody changed what this page shows; it is drawn again when its reader wishes. */
+function compare() {
+  const holder = document.querySelector("[data-holds]");
+  const { is } = document.getElementById("page-state").dataset;
+  if (!holder || !is || holder.dataset[holder.dataset.holds] === is || document.getElementById("changed-elsewhere")) return;
+  const toast = tell(toasts.dataset.changed, { stays: true });
+  toast.id = "changed-elsewhere";
+  const show = Object.assign(document.createElement("button"), { type: "button", className: "btn btn-quiet" });
+  show.textContent = toasts.dataset.show;
+  show.addEventListener("click", () => location.reload());
+  toast.append(show);
+}
+
 /** A page without a stream of its own follows the navigation, while somebody looks at it. */
 function followNav() {
   const nav = new Parts(document.createElement("div"));
-  nav.place.addEventListener("maia:parts", () => document.dispatchEvent(new CustomEvent("maia:nav")));
+  nav.place.addEventListener("maia:parts", () => {
+    document.dispatchEvent(new CustomEvent("maia:nav"));
+    setTimeout(compare, 1000); // what this page changes itself, it knows by then
+  });
   const look = () =>
     document.hidden ? nav.leave() : nav.follow(`/ui/nav/stream?here=${encodeURIComponent(location.pathname)}`, "");
   document.addEventListener("visibilitychange", look);

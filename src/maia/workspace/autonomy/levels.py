@@ -14,6 +14,7 @@ from maia.database.settings import note_act
 from maia.database.users import User
 from maia.workspace.autonomy.categories import LEVELLED, Category
 from maia.workspace.autonomy.ruling import LEVELS, NOTICE, Level, may_rise
+from maia.workspace.news import News
 from maia.workspace.people.rights import may
 from maia.workspace.problems import NotAllowed, NotThere, Unfit
 
@@ -34,8 +35,9 @@ class Standing:
 class Levels:
     """All levels of this installation."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, news: News) -> None:
         self._database = database
+        self._news = news
 
     async def all(self) -> list[Standing]:
         """Each category in its order. What was stored for one that is locked by now does not count."""
@@ -80,6 +82,7 @@ class Levels:
             note_act(connection, CHANGED, by=user.id, details=details)
 
         await self._database.write(keep)
+        self._news.tell()
 
 
 def _level(stored: int) -> Level:
