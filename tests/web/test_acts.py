@@ -10,6 +10,7 @@ from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.privacy.message import MASKED, REFUSED
 from maia.privacy.sent import EGRESS, POLICY_UPDATED
 from maia.web.drawing.acts import ActWords, Told
+from maia.web.drawing.render import mark
 from maia.workspace.records import Act
 from maia.workspace.sessions import OPENED
 from maia.workspace.terminals import OPENED as TERMINAL
@@ -97,3 +98,8 @@ def test_every_act_has_words_in_both_languages() -> None:
 def test_an_act_is_told_in_words_with_its_code(lang: Lang, action: str, details: JsonObject, told: Told) -> None:
     words = ActWords(Catalogue(lang, strict=True), {"u1": "Noor"}, str.title)
     assert words.told(Act("1", 0, action, None, None, None, details)) == told
+
+
+def test_a_name_without_a_letter_is_marked_by_its_first_sign() -> None:
+    names = ("Léa Morel", "ana", "★ star", "★", "")
+    assert [mark(name) for name in names] == ["LM", "An", "St", "★", "·"]

@@ -107,10 +107,11 @@ def blocks(words: Words, parts: Sequence[str] | None = None) -> list[tuple[str, 
 
 
 def mark(name: str) -> str:
-    """Two letters for a person or a provider: of its first two words, or of its only one."""
+    """Two letters for a person or a provider: of its first two words, or of its only one; else its first sign."""
     words = [word for word in name.replace("-", " ").replace("_", " ").split() if word[:1].isalnum()]
     if not words:
-        return "·"
+        sign = name.strip()[:1]
+        return sign if sign.isprintable() and sign else "·"
     return words[0][0].upper() + words[1][0].upper() if len(words) > 1 else words[0][:2].capitalize()
 
 
