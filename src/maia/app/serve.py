@@ -47,9 +47,12 @@ def serve(options: Options, say: Catalogue) -> int:
         from maia.app.backup import backups
 
         return backups(options, say)
+    import uvloop
+
     listening = _listen(options.host or HOST, _port(options.port))
     try:
-        return asyncio.run(_serve(options, say, listening))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(_serve(options, say, listening))
     finally:
         listening.close()
 
