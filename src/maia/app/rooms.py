@@ -20,7 +20,7 @@ from maia.app.paying import Purses
 from maia.app.rules import FolderRules, saved_outputs
 from maia.core.types import Rule, RuleSource, Verdict
 from maia.folders.fence import Fence
-from maia.folders.instance import find_instance, foreign_paths
+from maia.folders.instance import Instance, find_instance, foreign_paths
 from maia.folders.safety import Safety
 from maia.folders.workspaces import find_location
 from maia.permissions import globs
@@ -69,11 +69,16 @@ class Rooms:
         """Where the database is: its folder is protected, too (R-2.328)."""
         is_file = url.get_backend_name() == "sqlite" and url.database
         self._database = Path(str(url.database)).absolute() if is_file else None
+        self.__dict__.pop("_instance", None)
 
     def look(self) -> Safety:
         """What is protected on this machine now."""
+        return Safety(self._instance)
+
+    @cached_property
+    def _instance(self) -> Instance:
         data, workspaces = self.location.data, self.location.workspaces
-        return Safety(find_instance(self._env, self._home, data, workspaces, self._database, self._foreign))
+        return find_instance(self._env, self._home, data, workspaces, self._database, self._foreign)
 
     def surroundings(self, settings: Settings) -> Surroundings:
         """What the page of security tells of this machine (N-09.10)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from maia.folders.instance import Instance
@@ -62,10 +64,24 @@ class Protected:
 
 def known_places(instance: Instance) -> tuple[Protected, ...]:
     """Every protected place that can be named beforehand, in the order in which they are told of."""
-    return tuple(dict.fromkeys(_places(instance)))
+    before, settings, after = _named(instance)
+    listed = (
+        place for folder in settings for place in (*_of("vault", (folder,)), *_of("vault", listed_vaults(folder)))
+    )
+    return tuple(dict.fromkeys((*before, *listed, *after)))
 
 
-def _places(instance: Instance) -> Iterator[Protected]:
+@lru_cache(4)
+def _named(instance: Instance) -> tuple[tuple[Protected, ...], tuple[Path, ...], tuple[Protected, ...]]:
+    """What no look at the disk changes, before and after what the settings of other programs list."""
+    return (
+        tuple(_before(instance)),
+        tuple(settings_folders(instance.home, instance.settings_of_others)),
+        tuple(_of("sensitive", (instance.home / name for name in SECRET_FOLDERS))),
+    )
+
+
+def _before(instance: Instance) -> Iterator[Protected]:
     home, data = instance.home, instance.data
     own = (instance.config, data, *((instance.workspaces,) if instance.workspaces else ()))
     yield from _of("maiaData", own, pledged=True)
@@ -74,10 +90,6 @@ def _places(instance: Instance) -> Iterator[Protected]:
     yield from _of("providerHome", (data / CLI_HOMES, instance.config / PROGRAM_HOMES), pledged=True)
     yield from _of("providerHome", (*(home / name for name in STORES), *instance.moved))
     yield from _of("vault", instance.foreign, pledged=True)
-    for folder in settings_folders(home, instance.settings_of_others):
-        yield from _of("vault", (folder,))
-        yield from _of("vault", listed_vaults(folder))
-    yield from _of("sensitive", (home / name for name in SECRET_FOLDERS))
 
 
 def _of(kind: Kind, paths: Iterable[os.PathLike[str] | str], *, pledged: bool = False) -> Iterator[Protected]:

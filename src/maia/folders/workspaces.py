@@ -67,17 +67,25 @@ def _of_the_person(env: Mapping[str, str], home: Path, data: Path) -> Iterator[P
 
 
 def in_checkout(folder: Path) -> bool:
-    """Whether a folder lies in a git checkout, or in a repository without one."""
-    return any(_is_repository(parent) for parent in (folder, *folder.parents))
+    """Whether a folder lies in a git checkout, or in a repository without one.
 
-
-def _is_repository(folder: Path) -> bool:
-    try:
-        if (folder / ".git").exists():
+    Asked before every turn: by texts, since to join paths costs more than to look at them.
+    """
+    place = str(folder)
+    while True:
+        if _is_repository(place):
             return True
-        return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    except OSError:
-        return False
+        above = os.path.dirname(place)
+        if above == place:
+            return False
+        place = above
+
+
+def _is_repository(folder: str) -> bool:
+    base = folder.rstrip("/")
+    if os.path.exists(f"{base}/.git"):
+        return True
+    return os.path.isfile(f"{base}/HEAD") and os.path.isdir(f"{base}/objects") and os.path.isdir(f"{base}/refs")
 
 
 class Workspaces:
