@@ -38,7 +38,7 @@ def test_what_may_be_cut_follows_the_window_of_the_model(
 
 @pytest.mark.parametrize("window", [8_000, 16_000, 28_000])
 def test_a_small_window_keeps_room_for_the_conversation(window: int) -> None:
-    made = sized((*FIXED, *LONG), window, 4_000)
+    made = sized((*FIXED, *LONG), window, lambda: 4_000)
     assert sum(len(each.text) for each in made) + 4_000 <= 0.35 * window * 4
     assert made[:4] == FIXED
 

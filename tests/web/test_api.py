@@ -119,6 +119,7 @@ def test_a_second_message_waits_for_the_first_answer(data: Path) -> None:
         visitor.say(conversation, "one")
         refused = visitor.ask("POST", f"/api/v1/conversations/{conversation}/messages", {"content": "two"})
         assert (refused.status_code, refused.json()["code"]) == (409, "busy")
+        assert any('"TextDelta"' in frame.data for frame in visitor.frames(conversation))
         assert visitor.ask("POST", f"/api/v1/conversations/{conversation}/stop").json() == {"stopped": True}
         meta = visitor.until_done(conversation)[-1].json["turnMeta"]
         assert meta["outcome"] == "stopped"

@@ -87,7 +87,7 @@ def test_a_message_that_cannot_be_stored_leaves_nothing_that_prepares_its_answer
 
             with monkeypatch.context() as patched:
                 patched.setattr(turns._briefer, "brief", for_ever)  # pyright: ignore[reportPrivateUsage]
-                patched.setattr(turns._database, "write", refuses)  # pyright: ignore[reportPrivateUsage]
+                patched.setattr(turns._database, "write_at_once", refuses)  # pyright: ignore[reportPrivateUsage]
                 with pytest.raises(OSError, match="full"):
                     await workspace.submit(user, row, Submission("Go"))
             left = [each for each in asyncio.all_tasks() if each.get_name().startswith("preparing")]

@@ -48,7 +48,7 @@ def _file_engine(url: URL) -> Engine:
         raise DatabaseProblem("database.unwritable", path=str(path), problem=system_words(error)) from error
     engine = create_engine(
         url,
-        pool_size=_READERS + 2,  # who reads aside, who writes, and the loop itself (`Database.look`)
+        pool_size=_READERS + 3,  # who reads aside, who writes, and the loop itself (`Database.look`, `write_here`)
         max_overflow=0,
         connect_args={"check_same_thread": False, "timeout": _BUSY_MS / 1000, "isolation_level": None},
     )
@@ -61,6 +61,12 @@ def _prepare_file(connection: Any, _record: object) -> None:
     """WAL: readers and the writer do not wait for each other; a commit survives the end of the process, however."""
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={_BUSY_MS}", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+
+
+def wait_for_nobody(connection: Connection) -> None:
+    """On this connection a file that somebody else holds is an error at once."""
+    driver: Any = connection.connection.driver_connection
+    driver.execute("PRAGMA busy_timeout=0").close()
 
 
 def _begin(connection: Connection) -> None:

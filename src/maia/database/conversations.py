@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bindparam, false, select, update
 
@@ -85,20 +85,24 @@ _OWNED = select(*_COLUMNS).where(
     _C.id == bindparam("wanted"), _C.owner_id == bindparam("owner"), _C.deleted_at.is_(None)
 )
 _PROMPT = select(_C.prompt).where(_C.id == bindparam("wanted"))
-_STATUS = select(_C.status).where(_C.id == bindparam("wanted"))
-_OUTCOME = (
+_STATUS = select(
+    _C.status,
     select(MESSAGES.c.outcome)
-    .where(
-        MESSAGES.c.conversation_id == bindparam("wanted"),
-        MESSAGES.c.role == "assistant",
-        MESSAGES.c.outcome.is_not(None),
-    )
+    .where(MESSAGES.c.conversation_id == _C.id, MESSAGES.c.role == "assistant", MESSAGES.c.outcome.is_not(None))
     .order_by(MESSAGES.c.turn.desc())
     .limit(1)
-)
-"""That of the last answer that ended."""
+    .scalar_subquery(),
+).where(_C.id == bindparam("wanted"))
+"""With how the last answer ended that did."""
 _CHANGE = update(CONVERSATIONS).where(_C.id == bindparam("wanted"))
 """Sets the columns that are given beside `wanted`."""
+
+
+class State(NamedTuple):
+    """The status of a conversation, and how the last answer ended that did."""
+
+    status: Status
+    outcome: str | None
 
 
 def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
@@ -223,29 +227,28 @@ def name_by_model(connection: Connection, conversation_id: str, title: str) -> b
     return bool(named)
 
 
-def status_of(connection: Connection, conversation_id: str) -> Status | None:
-    """The status now; None where there is no such conversation."""
-    return cast("Status | None", connection.execute(_STATUS, {"wanted": conversation_id}).scalar())
+def state_of(connection: Connection, conversation_id: str) -> State | None:
+    """How it stands; None where there is no such conversation."""
+    found = connection.execute(_STATUS, {"wanted": conversation_id}).first()
+    return None if found is None else State(*found)
 
 
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
-    """Another status, which is tracked (R-2.018); the conversation counts as changed.
-
-    Idle after an answer that failed is `failed` in the history, as every page calls it (N-15.05).
-    """
-    old = status_of(connection, conversation_id)
+    """Another status, which is tracked (R-2.018); the conversation counts as changed."""
+    old = state_of(connection, conversation_id)
     connection.execute(_CHANGE, {"wanted": conversation_id, "status": status, "updated_at": now_ms()})
     if old is not None:
         note_status(connection, conversation_id, old, status, by)
 
 
-def note_status(connection: Connection, conversation_id: str, old: Status, status: Status, by: str | None) -> None:
-    """The history hears of another status."""
-    if old == status:
-        return
-    outcome = connection.execute(_OUTCOME, {"wanted": conversation_id}).scalar() if "idle" in (old, status) else None
-    was, now = ("failed" if each == "idle" and outcome == "failed" else each for each in (old, status))
-    add_change(connection, conversation_id, "status", was, now, by)
+def note_status(connection: Connection, conversation_id: str, old: State, status: Status, by: str | None) -> None:
+    """The history hears of another status.
+
+    Idle after an answer that failed is `failed` there, as every page calls it (N-15.05).
+    """
+    if old.status != status:
+        was, now = ("failed" if each == "idle" and old.outcome == "failed" else each for each in (old.status, status))
+        add_change(connection, conversation_id, "status", was, now, by)
 
 
 def pinned(provider_id: str, model_id: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from maia.core.types import JsonObject
-from maia.database.conversations import note_status, status_of
+from maia.database.conversations import note_status, state_of
 from maia.database.ids import new_id, now_ms
 from maia.database.search import TITLE, keep_words
 from maia.database.spending import Spent, add_spent, purpose_of_turn, today
@@ -82,7 +82,7 @@ def open_turn(
     `changed` are columns of the conversation that are others from here on. It is found by the words of the message
     once `index_turn` has been called, which is left to the caller: who waits for an answer need not wait for that.
     """
-    old, now = status_of(connection, conversation_id), now_ms()
+    old, now = state_of(connection, conversation_id), now_ms()
     opened = _placed(connection, conversation_id, author_id, text, now, status="running", updated_at=now, **changed)
     if old is not None:
         note_status(connection, conversation_id, old, "running", author_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -33,15 +33,15 @@ def growth(window: int | None) -> float:
     return min(MOST_GROWTH, max(1.0, (window or BASE_WINDOW) / BASE_WINDOW))
 
 
-def sized(sections: Sequence[Section], window: int | None, others: int = 0) -> tuple[Section, ...]:
-    """The sections within their sizes for that window. `others` are the characters of the tools' descriptions.
+def sized(sections: Sequence[Section], window: int | None, others: Callable[[], int] = int) -> tuple[Section, ...]:
+    """The sections within their sizes for that window. `others` counts the characters of the tools' descriptions.
 
     What is left out is counted in `cut_chars`, beside what was cut before.
     """
     factor = growth(window)
     limits = {name: round(size * factor) for name, size in STANDARD.items()}
     if window is not None and window < SMALL_WINDOW:
-        limits = _shared(sections, limits, round(window * SMALL_PART) * CHARS_A_TOKEN - others)
+        limits = _shared(sections, limits, round(window * SMALL_PART) * CHARS_A_TOKEN - others())
     return tuple(_cut(each, limits[each.name]) if each.name in limits else each for each in sections)
 
 

@@ -97,13 +97,8 @@ def make_app(desk: Desk) -> ASGIApp:
     )
     app.state.desk = desk
     failures.install(app, failed_page)
-    for router in (_open, pages.open_router, people.open_router, oidc.open_router):
-        app.include_router(router)
-    app.include_router(session.open_router, prefix=API)
-    app.include_router(opencode.lines, prefix=API)  # behind `signed_in_line`
-    private = [Depends(signed_in)]
-    for router in (session.router, account.router):
-        app.include_router(router, prefix=API, dependencies=private)
+    private, writing = [Depends(signed_in)], [Depends(may_write)]
+    # the first one that fits is taken: what people wait for comes first
     for router in (
         conversations.router,
         children.router,
@@ -129,7 +124,13 @@ def make_app(desk: Desk) -> ASGIApp:
         users.router,
         sessions.router,
     ):
-        app.include_router(router, prefix=API, dependencies=[*private, Depends(may_write)])
+        app.include_router(router, prefix=API, dependencies=writing)
+    for router in (_open, pages.open_router, people.open_router, oidc.open_router):
+        app.include_router(router)
+    app.include_router(session.open_router, prefix=API)
+    app.include_router(opencode.lines, prefix=API)  # behind `signed_in_line`
+    for router in (session.router, account.router):
+        app.include_router(router, prefix=API, dependencies=private)
     for router in (
         home.router,
         board_page.router,
@@ -156,7 +157,7 @@ def make_app(desk: Desk) -> ASGIApp:
         people.router,
         terminal.router,
     ):
-        app.include_router(router, dependencies=[*private, Depends(may_write)])
+        app.include_router(router, dependencies=writing)
 
     @app.get(f"{API}/openapi.json", include_in_schema=False, dependencies=private)
     async def openapi() -> Response:

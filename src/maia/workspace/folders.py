@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from sqlalchemy import Connection
 
@@ -21,18 +22,20 @@ from maia.folders.workspaces import Workspaces
 WORKSPACE = "workspace"
 """The name that the own workspace is kept under; doors show it in words."""
 
+Beside: TypeAlias = Callable[[str | None], None]
+"""Is given the folder whose agents come along with a conversation, if there is one. Blocks, and raises nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
     """Where a turn works. Without any `roots` its file tools have no folder (R-2.351).
 
-    `mine` are the conversations whose workspaces are open to it, `brings` is the folder whose agents come along.
+    `mine` are the conversations whose workspaces are open to it.
     """
 
     roots: tuple[Root, ...]
     mine: frozenset[str]
     notices: tuple[Notice, ...] = ()
-    brings: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +122,23 @@ class WorkFolders:
         root = self._workspaces.root
         return root / conversation_id if root else None
 
-    async def room(self, row: ConversationRow, more: Sequence[str] = ()) -> Room:
+    async def room(self, row: ConversationRow, more: Sequence[str] = (), beside: Beside = lambda _brings: None) -> Room:
         """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341).
 
-        `more` are folders that the conversation's agent brings along, after its own.
+        `more` are folders that the conversation's agent brings along, after its own. `beside` looks at what else is
+        wanted of the disk, in the same go: another one costs as much as to look.
         """
         before, mine = await self.of(row.id), frozenset({row.id})
 
         def look() -> tuple[tuple[FolderRow, ...], Safety, frozenset[str], Working]:
             rows = self._settled(row.id, before)
+            beside(rows[0].path if rows and not rows[0].is_workspace else None)
             safety, named = self._named(_folders(rows))
             return rows, safety, named, working(_folders(rows), safety, mine)
 
-        rows, safety, named, found = await asyncio.to_thread(look)
+        # its own workspace lies beside our data, on this machine: it is looked at before another thread is awake
+        is_near = all(each.is_workspace for each in before)
+        rows, safety, named, found = look() if is_near else await asyncio.to_thread(look)
         await self._keep_own(row.id, before, rows)
         kept = _folders(rows)
         if others := await self._owned(row.owner_id, named - mine):
@@ -142,8 +149,7 @@ class WorkFolders:
         if more:
             brought = [Folder("", path) for path in more if path not in {each.path for each in kept}]
             found = found.joined(await asyncio.to_thread(working, brought, safety, mine))
-        brings = rows[0].path if rows and not rows[0].is_workspace else None
-        return Room(found.roots, mine, found.notices(), brings)
+        return Room(found.roots, mine, found.notices())
 
     async def _own_room(self, conversation_id: str, found: Working, safety: Safety) -> Working:
         """In place of a list of which nothing is left (R-2.344); the list stays as it is."""

@@ -58,9 +58,12 @@ class Log:
         events: Sequence[Stamped],
         along: Along | None = None,
         then: Callable[[Future[tuple[Logged, ...]]], None] | None = None,
+        *,
+        at_once: bool = False,
     ) -> Future[tuple[Logged, ...]]:
         """Write events, and `along` with them or not at all. Readers hear of them in the order of the log.
 
+        `at_once` is for a few that a reader waits for (`Database.write_here`).
         `then` is called on the loop with how it went, after readers were told.
         """
         loop, feed = asyncio.get_running_loop(), self._feeds.of(conversation_id)
@@ -83,8 +86,11 @@ class Log:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(tell, done)
 
-        future = self._database.write_soon(work)
-        future.add_done_callback(hand_over)
+        future = self._database.write_here(work) if at_once else self._database.write_soon(work)
+        if at_once and future.done():
+            loop.call_soon(tell, future)
+        else:
+            future.add_done_callback(hand_over)
         return future
 
     def tell(self, conversation_id: str, logged: tuple[Logged, ...]) -> None:
@@ -129,6 +135,7 @@ class TurnLog:
         self._held: Piece | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._last_piece = 0.0
+        self._has_spoken = False
         self._writing = False
         self._is_opening = True
         self._opening: asyncio.TimerHandle | None = None
@@ -203,7 +210,11 @@ class TurnLog:
         batch, self._waiting = self._waiting[:size], self._waiting[size:]
         events = [stamped for stamped, _ in batch]
         along = _both(self._first, batch[-1][1])
-        self._log.write(self._conversation, self._turn, events, along, lambda done: self._wrote(batch, done))
+        speaks = not self._has_spoken and isinstance(events[-1].event, _PIECES)
+        self._has_spoken = self._has_spoken or speaks
+        self._log.write(
+            self._conversation, self._turn, events, along, lambda done: self._wrote(batch, done), at_once=speaks
+        )
 
     def _wrote(self, batch: list[tuple[Stamped, Along | None]], done: Future[tuple[Logged, ...]]) -> None:
         if done.exception() is not None:

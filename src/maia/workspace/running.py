@@ -38,6 +38,7 @@ from maia.engine.masking import Masking
 from maia.engine.setup import Bound, Config
 from maia.engine.sizing import sized
 from maia.engine.transcript import Transcript
+from maia.workspace.ahead import Ahead
 from maia.workspace.approvals import Queue, Settled
 from maia.workspace.autonomy.resuming import Task
 from maia.workspace.autonomy.watch import Ruling, Watch
@@ -66,17 +67,10 @@ class Prepared(NamedTuple):
     briefing: Briefing
 
 
-async def prepared(bench: WorkBench, told: Awaitable[Briefing], look: Callable[[], None]) -> Prepared:
-    """Read it all at once, also while the message is being stored: nobody waits for the one to begin the other.
-
-    `look` finds what else the turn needs of the disk; it blocks.
-    """
-
-    def read() -> Config:
-        look()
-        return bench.configure()
-
-    return Prepared(*await asyncio.gather(asyncio.to_thread(read), told))
+async def prepared(bench: WorkBench, told: Awaitable[Briefing], ahead: Ahead) -> Prepared:
+    """Read it all, while the message is being stored."""
+    briefing = await told
+    return Prepared(await ahead.config(bench), briefing)
 
 
 @dataclass(slots=True)
@@ -168,7 +162,7 @@ class RunningTurn:
         told = (*config.sections, *briefing.sections)
         if self.system:
             told = (Section(SYSTEM_OVERRIDE, self.system, "request"),)
-        sections = sized(told, briefing.window, _told_size(tools))
+        sections = sized(told, briefing.window, lambda: _told_size(tools))
         config = replace(config, sections=sections, tools=tools, takes_tools=has_tools, is_final=True)
         judge = self.watch.judge(self.tree, config.judge, attended=self.attended)
         config = replace(config, effort=self.chosen.why.effort, judge=judge)

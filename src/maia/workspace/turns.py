@@ -18,6 +18,7 @@ from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.delegations import top_of
 from maia.engine.setup import Bound
+from maia.workspace.ahead import Ahead
 from maia.workspace.approvals import Queue
 from maia.workspace.autonomy.resuming import Earlier, Task, earlier_of
 from maia.workspace.autonomy.watch import Watch
@@ -221,7 +222,8 @@ class Turns:
         assigned = await self._staff.of(row)
         if assigned.missing:
             raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
-        room = await self._folders.room(row, assigned.folders)
+        ahead = Ahead(self._kept.bench(row.id), self._staff.read)
+        room = await self._folders.room(row, assigned.folders, ahead.look)
         kept = await self._kept.keep(row, room, how.bounded(assigned.role))
         bench = kept.bench
         way = await self._routing.way(row, bench, assigned, submission, override, masked=masked)
@@ -269,14 +271,14 @@ class Turns:
 
         kept.is_behind = True
         ground = Ground(self._database, self._log, self._staff, self._folders, self)
-        delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say, room.brings)
+        delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say, ahead.known)
         told = self._briefer.brief(
             row, row.last_turn + 1, submission.text, bound, window, delegation, can_look=chosen.has_tools
         )
-        preparing = asyncio.create_task(prepared(bench, told, delegation.load), name=f"preparing {row.id}")
+        preparing = asyncio.create_task(prepared(bench, told, ahead), name=f"preparing {row.id}")
         preparing.add_done_callback(_heard)
         try:
-            begun = await self._database.write(store)
+            begun = await self._database.write_at_once(store)
         except BaseException:
             preparing.cancel()
             raise

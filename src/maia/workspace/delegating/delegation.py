@@ -45,28 +45,23 @@ class Ground:
 
 
 class TurnDelegation:
-    """Of one turn, which really runs on `pair`; `brings` is the folder whose agents come along."""
+    """Of one turn, which really runs on `pair`; `known` are the agents that there are."""
 
     def __init__(
-        self, ground: Ground, row: ConversationRow, pair: Pair, how: How, say: Say, brings: str | None
+        self, ground: Ground, row: ConversationRow, pair: Pair, how: How, say: Say, known: Sequence[Colleague]
     ) -> None:
         self._g = ground
         self._row = row
         self._pair = pair
         self._how = how
         self._say = say
-        self._brings = brings
         self._turn = 0
         self._emit: Emit = _unheard
-        self._known: Sequence[Colleague] = ()
+        self._known = known
 
     def begin(self, turn: int, emit: Emit) -> None:
         """The turn has its number, and takes events from here on; nothing is delegated before."""
         self._turn, self._emit = turn, emit
-
-    def load(self) -> None:
-        """Look who there is; the lists below are empty before. Blocks."""
-        self._known = self._g.staff.read(self._brings)
 
     @property
     def specialists(self) -> Sequence[Delegate]:
