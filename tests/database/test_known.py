@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection, create_engine, delete, insert
 
 from maia.database import memories, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
+from maia.database.known import Known
 from maia.database.tables.memory import MEMORIES
 from maia.database.tables.people import SETTINGS, USERS
 
@@ -97,3 +98,27 @@ def test_a_write_that_failed_changes_no_answer(database: Database) -> None:
         assert await asked.now() == 2
 
     asyncio.run(go())
+
+
+def test_what_another_thread_commits_does_not_count_for_who_is_still_writing(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path}/known.db")
+    known, has_written, may_commit = Known(engine), threading.Event(), threading.Event()
+    SETTINGS.metadata.create_all(engine, [USERS, SETTINGS])
+
+    def write() -> None:
+        with engine.begin() as connection:
+            connection.execute(insert(SETTINGS).values(name="a", value=1, changed_at=1))
+            has_written.set()
+            may_commit.wait(10)
+        known.committed()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    has_written.wait(10)
+    known.committed()  # of this thread, which wrote nothing of it
+    looked = known.mark((SETTINGS,))
+    known.keep("a", looked, None)
+    may_commit.set()
+    writer.join()
+    assert known.get("a", known.mark((SETTINGS,))) is None
+    engine.dispose()

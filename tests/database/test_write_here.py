@@ -91,3 +91,35 @@ def test_a_file_that_somebody_holds_holds_up_nobody_else(tmp_path: Path) -> None
         asyncio.run(go())
     other.close()
     database.close()
+
+
+def test_what_piles_up_is_brought_into_the_file_by_who_may_wait(tmp_path: Path) -> None:
+    database, file = Database(address_of(None, tmp_path)), tmp_path / "maia.db"
+    begun, much = file.stat().st_size, "x" * 400_000
+
+    def put_much(number: int) -> Callable[[Connection], None]:
+        return lambda connection: settings.keep_setting(connection, f"much{number}", much)
+
+    async def go() -> None:
+        for number in range(15):
+            await database.write_at_once(put_much(number))
+        assert file.stat().st_size == begun
+        await database.write(put(1))
+        assert file.stat().st_size > begun + 15 * len(much)
+
+    asyncio.run(go())
+    database.close()
+
+
+def test_nothing_is_written_beside_the_queue_once_it_is_closed(tmp_path: Path) -> None:
+    database = Database(address_of(None, tmp_path))
+
+    async def go() -> None:
+        await database.write_at_once(put(1))
+        database.close()
+        assert not database.write_here(put(2)).done()
+
+    asyncio.run(go())
+    with sqlite3.connect(tmp_path / "maia.db") as other:
+        assert other.execute("SELECT value FROM settings WHERE name = 'a'").fetchone() == (1,)
+    other.close()

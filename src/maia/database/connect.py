@@ -63,10 +63,14 @@ def _prepare_file(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}").close()
 
 
-def wait_for_nobody(connection: Connection) -> None:
-    """On this connection a file that somebody else holds is an error at once."""
+def hold_up_nobody(connection: Connection) -> None:
+    """On this connection a file that somebody else holds is an error at once, and a commit stays the few pages it is.
+
+    What piles up in the log is brought into the file by the commits of others, which may wait for the disk.
+    """
     driver: Any = connection.connection.driver_connection
-    driver.execute("PRAGMA busy_timeout=0").close()
+    for pragma in ("busy_timeout=0", "wal_autocheckpoint=0"):
+        driver.execute(f"PRAGMA {pragma}").close()
 
 
 def _begin(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Table
 from sqlalchemy.exc import OperationalError
 
-from maia.database.connect import hold, open_engine, wait_for_nobody
+from maia.database.connect import hold, hold_up_nobody, open_engine
 from maia.database.known import Known
 from maia.database.migrate import bring_up
 
@@ -115,6 +115,8 @@ class Database:
     def close(self) -> None:
         """Do what was asked for, then close. Blocks; may be called twice."""
         if self._writer.is_alive():
+            with self._counting:
+                self._left += 1  # nothing is written beside the queue any more
             self._jobs.put(None)
             self._writer.join()
             self._readers.shutdown()
@@ -149,7 +151,7 @@ class Database:
         try:
             if self._here is None:
                 self._here = self._writes.connect()
-                wait_for_nobody(self._here)
+                hold_up_nobody(self._here)
             with self._here.begin():
                 value = work(self._here)
             self._known.committed()

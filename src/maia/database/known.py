@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from functools import cache
 from typing import Any, Final
@@ -22,7 +23,7 @@ class Known:
     def __init__(self, writes: Engine) -> None:
         """`writes` is the engine that all writes pass through."""
         self._writes: Counter[str] = Counter()
-        self._touched: set[str] = set()
+        self._touched: defaultdict[int, set[str]] = defaultdict(set)
         self._kept: dict[Hashable, tuple[Mark, Any]] = {}
         event.listen(writes, "after_execute", self._heard)
 
@@ -42,14 +43,17 @@ class Known:
         self._kept[key] = mark, answer
 
     def committed(self) -> None:
-        """What was written is there for others now; called before who wrote it is told."""
-        self._writes.update(self._touched)
-        self._touched.clear()
+        """What this thread wrote is there for others now; called before who wrote it is told.
+
+        Another thread may have begun to write by then: what it touches counts with its own commit.
+        """
+        self._writes.update(self._touched.pop(threading.get_ident(), ()))
 
     def _heard(self, _connection: Connection, statement: object, *_rest: object) -> None:
         if isinstance(statement, UpdateBase):
             table: Any = statement.table
-            self._touched |= _with_others(table) if isinstance(statement, Delete) else {table.name}
+            names = _with_others(table) if isinstance(statement, Delete) else {table.name}
+            self._touched[threading.get_ident()] |= names
 
 
 @cache
