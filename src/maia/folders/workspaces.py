@@ -89,10 +89,15 @@ def _is_repository(folder: str) -> bool:
 
 
 class Workspaces:
-    """The folder in which each conversation has its own. Every failure is a None: then there is no folder (R-2.351)."""
+    """The folder in which each conversation has its own. Every failure is a None: then there is no folder (R-2.351).
 
-    def __init__(self, root: Path | None) -> None:
+    `is_near`: it is on the disk of `data`, so that who looks into it waits for no other machine.
+    """
+
+    def __init__(self, root: Path | None, data: Path | None = None) -> None:
+        """Looks where they are; blocks."""
         self.root = root
+        self.is_near = root is not None and data is not None and _disk(root) == _disk(data)
 
     def is_writable(self) -> bool:
         """Whether a workspace could be made now. Blocks; raises nothing."""
@@ -113,6 +118,14 @@ class Workspaces:
             return self.root / conversation if _is_made(self.root, conversation) else None
         except OSError:
             return None
+
+
+def _disk(place: Path) -> int | None:
+    """The disk that a folder is on, or would be made on."""
+    for each in (place, *place.parents):
+        with suppress(OSError):
+            return os.stat(each).st_dev
+    return None
 
 
 def _is_made(root: Path, name: str) -> bool:

@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from maia.engine.setup import Config
 from maia.workspace.bench import WorkBench
 from maia.workspace.colleagues import Colleague, Colleagues
+from maia.workspace.kept import Kept
 
 
 class Ahead:
-    """`bench` is the one that the conversation had last; where the turn gets another one, that is read once more."""
+    """`kept` is what stayed of the conversation; where the turn gets another bench, that one is read once more.
 
-    def __init__(self, bench: WorkBench | None, read: Colleagues) -> None:
-        self._bench = bench
+    `places` are the folders that `look` looks into.
+    """
+
+    def __init__(self, kept: Kept | None, read: Colleagues) -> None:
+        self._bench = kept.bench if kept is not None else None
+        self.places = [root.real for root in kept.room.roots] if kept is not None else []
         self._read = read
         self._config: Config | None = None
         self._problem: Exception | None = None

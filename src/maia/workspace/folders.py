@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from maia.core.events import Notice
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.folders import FolderRow, folders_of, inherited, owned_among, set_folders
+from maia.engine.context import START_FILES
 from maia.folders.lists import Folder, Root, Working, checked_list, working
 from maia.folders.refusals import FolderRefused, Refusal
 from maia.folders.safety import Safety
@@ -122,11 +124,17 @@ class WorkFolders:
         root = self._workspaces.root
         return root / conversation_id if root else None
 
-    async def room(self, row: ConversationRow, more: Sequence[str] = (), beside: Beside = lambda _brings: None) -> Room:
+    async def room(
+        self,
+        row: ConversationRow,
+        more: Sequence[str] = (),
+        beside: Beside = lambda _brings: None,
+        places: Sequence[str] = (),
+    ) -> Room:
         """What the next turn may use (R-2.339), looked at now; what is refused by now is told (R-2.341).
 
         `more` are folders that the conversation's agent brings along, after its own. `beside` looks at what else is
-        wanted of the disk, in the same go: another one costs as much as to look.
+        wanted of the disk, into these `places`, in the same go: another one costs as much as to look.
         """
         before, mine = await self.of(row.id), frozenset({row.id})
 
@@ -136,8 +144,7 @@ class WorkFolders:
             safety, named = self._named(_folders(rows))
             return rows, safety, named, working(_folders(rows), safety, mine)
 
-        # its own workspace lies beside our data, on this machine: it is looked at before another thread is awake
-        is_near = all(each.is_workspace for each in before)
+        is_near = self._is_near(row.id, {*(each.path for each in before), *places})
         rows, safety, named, found = look() if is_near else await asyncio.to_thread(look)
         await self._keep_own(row.id, before, rows)
         kept = _folders(rows)
@@ -159,6 +166,14 @@ class WorkFolders:
         own = await asyncio.to_thread(working, [Folder(WORKSPACE, str(made))], safety, frozenset({conversation_id}))
         return replace(found, roots=own.roots)
 
+    def _is_near(self, conversation_id: str, places: Set[str]) -> bool:
+        """Whether a look is over before another thread were awake: at the own workspace alone, on our own disk.
+
+        What a model laid there to be read can be of any size, or lead anywhere: then nobody else waits for that.
+        """
+        own = self._own_path(conversation_id)
+        return self._workspaces.is_near and places <= {own} and not any(map(os.path.lexists, _read_in(own)))
+
     def _named(self, folders: Iterable[Folder]) -> tuple[Safety, frozenset[str]]:
         """What is protected now, and the conversations whose workspaces the folders lead to. Blocks."""
         safety = self._look()
@@ -172,6 +187,10 @@ class WorkFolders:
 
     def _own_path(self, conversation_id: str) -> str:
         return str(self.own_workspace(conversation_id) or "")
+
+
+def _read_in(folder: str) -> Iterator[str]:
+    return (f"{folder}/{name}" for name in (".maia", *START_FILES))
 
 
 def _folders(rows: Iterable[FolderRow]) -> list[Folder]:

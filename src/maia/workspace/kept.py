@@ -45,10 +45,9 @@ class KeptConversations:
     def __contains__(self, conversation_id: str) -> bool:
         return conversation_id in self._kept
 
-    def bench(self, conversation_id: str) -> WorkBench | None:
-        """The tools that it had last."""
-        kept = self._kept.get(conversation_id)
-        return kept.bench if kept is not None else None
+    def last(self, conversation_id: str) -> Kept | None:
+        """What stayed of it."""
+        return self._kept.get(conversation_id)
 
     async def keep(self, row: ConversationRow, room: Room, role: Role) -> Kept:
         """The conversation's tools, kept between its turns, so that they remember what they have read.

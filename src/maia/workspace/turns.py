@@ -222,8 +222,8 @@ class Turns:
         assigned = await self._staff.of(row)
         if assigned.missing:
             raise ModelUnavailable("agent_unavailable", "binding.agent_gone", name=assigned.missing)
-        ahead = Ahead(self._kept.bench(row.id), self._staff.read)
-        room = await self._folders.room(row, assigned.folders, ahead.look)
+        ahead = Ahead(self._kept.last(row.id), self._staff.read)
+        room = await self._folders.room(row, assigned.folders, ahead.look, ahead.places)
         kept = await self._kept.keep(row, room, how.bounded(assigned.role))
         bench = kept.bench
         way = await self._routing.way(row, bench, assigned, submission, override, masked=masked)

@@ -120,7 +120,7 @@ class Workspace:
         self._log = Log(self._database, self._feeds, self._news)
         self.models = Shelf(self._database, supply, started_with)
         self.isolations = Isolations(self.models, walls or NoWalls())
-        self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces), look)
+        self.work_folders = WorkFolders(self._database, Workspaces(location.workspaces, location.data), look)
         self.privacy = Privacy(self._database, location.data / "privacy.yaml", masker, self._news)
         self.budgets = Budgets(self._database)
         self.quotas = Quotas(self._database)
