@@ -3,9 +3,10 @@
 Scenarios: text, tool, denied, denied_twice, many (four calls, one after the other), plan, two (calls at once),
 denied_ends, denied_refusal (end the answer there), envelope (a tool called through another one),
 cancelled (waits for ever in the turn), stubborn (ignores that it is told to stop), crashed, hung, garbage,
-half_megabyte, unknown_request, no_usage, unasked, leftover (starts a process that outlives it), secret (prints its
-key), auth, resumed, old (of the protocol), update (says that there is one), asks_update (and waits for an answer),
-endless (says more and more), edits (two files, asked about), confirms (tells back the system prompt it was given).
+half_megabyte, one_id (two calls under one id), unknown_request, no_usage, unasked, leftover (starts a process that
+outlives it), secret (prints its key), auth, resumed, old (of the protocol), update (says that there is one),
+asks_update (and waits for an answer), endless (says more and more), edits (two files, asked about), confirms (tells
+back the system prompt it was given).
 With the tools that it is lent (each call in `calls.json`, `[[name, arguments]]`): lent (calls them, one after the
 other), lent_quietly (and tells nothing of it), lent_dead (when their server is gone).
 """
@@ -213,6 +214,12 @@ class Acp:
                     assert answer["result"]["outcome"]["optionId"] == "y", answer
                 done = run_command()
                 self.update(sessionUpdate="tool_call_update", toolCallId="c1", status="completed", rawOutput=done)
+            case "one_id":  # as of a server that gives each call of an answer the same id
+                options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+                for words in ("one", "another"):
+                    edit = {"kind": "edit", "rawInput": {"filePath": "a.txt", "oldString": "", "newString": words}}
+                    self.call("session/request_permission", toolCall={"toolCallId": "c1", **edit}, options=options)
+                self.update(sessionUpdate="tool_call_update", toolCallId="c1", status="completed")
             case "many":
                 for number in range(4):
                     self.say(f"Step {number}. ")

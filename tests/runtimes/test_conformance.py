@@ -105,6 +105,11 @@ def test_a_program_that_asks_twice_about_one_call_is_answered_twice_and_a_person
     assert [(each.name, each.status) for each in results(events)] == [("Bash", "succeeded")]
 
 
+def test_another_call_under_the_id_of_one_that_was_allowed_is_asked_about(tmp_path: Path) -> None:
+    events = run(tmp_path, "acp", "one_id", answers=lambda _event: Answer("once"))
+    assert [each.name for each in events if isinstance(each, ApprovalRequested)] == ["Edit", "Edit"]
+
+
 @pytest.mark.parametrize("speaks", ASKING)
 def test_what_a_rule_allows_is_not_asked(tmp_path: Path, speaks: Speaks) -> None:
     events = run(tmp_path, speaks, "tool", FakeJudge(Bash=Verdict.ALLOW))

@@ -64,6 +64,8 @@ from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
 _KEPT_CHARS = 30_000
+_SAID_BY_NEEDS = ("Bash", "Read", "Glob", "Grep")
+"""Tools of which the needs say all that a call does; what an edit writes stands in its arguments alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,7 @@ class _Desk:
 
     async def permit(self, call: ProgramCall) -> Permit:
         call_id = call.call.call_id
-        if (row := self._rows.get(call_id)) is not None and row.was_asked and row.asked.needs == call.needs:
+        if (row := self._rows.get(call_id)) is not None and row.was_asked and _is_same(row.asked, call):
             return Permit(True)  # it asks a second time about a call that may run
         self._announce(call)
         if self._p.toolset.withholds(call.call.name):
@@ -398,6 +400,17 @@ class _AskedTool:
 
     async def run(self, args: None, hands: Hands) -> ToolResult:
         raise MaiaError("turn.unknown_tool", tool=self.asked.call.name, known="")
+
+
+def _is_same(asked: ProgramCall, again: ProgramCall) -> bool:
+    """Whether the second question is about what was allowed, and not about another call under the same id.
+
+    Some servers give each call of an answer one id. Of two edits of a file, the needs alone are the same.
+    """
+    if not again.is_whole or asked.needs != again.needs:
+        return False
+    is_said = bool(again.needs) and all(need.tool in _SAID_BY_NEEDS for need in again.needs)
+    return is_said or asked.call == again.call
 
 
 def _of_a_part(gate: Gate) -> Gate:
