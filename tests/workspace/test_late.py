@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 from maia.core.events import Notice, TurnStarted, UserSaid
 from maia.core.types import Submission, TextPart, UserMessage
 from maia.database.messages import open_turn
+from maia.workspace.log import TurnLog
 from maia.workspace.records import Child, ConversationRow
 from tests.workspace.test_approvals import POKE, database_of, events_of, turn
 from tests.workspace.test_delegation import MOLE, Stage, Theatre, agent, ask, play
@@ -218,3 +220,37 @@ def test_a_person_who_writes_first_gets_the_result_and_the_run_does_not_go_on(tm
         assert "Gold." in read(wire, "Go")
 
     play(url_of(tmp_path), tmp_path, wire, tell)
+
+
+def test_a_result_is_owed_until_the_message_that_brings_it_is_in_the_log(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig")], "It waits.", "Hm.", *["Good."] * 3], dig=[POKED, POKED, "Gold."])
+    made: list[str] = []
+
+    def nothing(*_: object) -> None:
+        pass
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await run(stage, row)
+        (child,) = await stage.children(row)
+        made.append(row.id)
+        await turn(stage.workspace, stage.user, row, "Wait")
+        await decided(stage, "approved")
+        await settled(stage, [child, row])
+        with monkeypatch.context() as killed:  # once the message is stored, nothing more is written
+            killed.setattr(TurnLog, "take", nothing)
+            killed.setattr(TurnLog, "written", AsyncMock())
+            await stage.workspace.submit(stage.user, await stage.row(row.id), Submission("And?"))
+            await stage.workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - no door waits for it
+
+    async def later(stage: Stage) -> None:
+        row = await stage.row(made[0])
+        await turn(stage.workspace, stage.user, row, "And now?")
+        assert "Gold." in read(wire, "Go")
+        await turn(stage.workspace, stage.user, row, "Again")
+        assert "Gold." not in read(wire, "Go"), "it is told once"
+
+    play(database_url, tmp_path, wire, tell)
+    play(database_url, tmp_path, wire, later)

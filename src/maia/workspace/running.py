@@ -81,7 +81,8 @@ class RunningTurn:
     `resumes` it. `done` are the calls that it need not make again, `task` is what was asked for.
     `system` is told in place of all sections. `tree` is the conversation above all that delegated this one, itself
     where nobody did. `awaited_by` says whether the turn that gave the task waits for this one, `waits` what is needed
-    of a person before there is a result, `is_late` that this one was owed.
+    of a person before there is a result, `is_late` that this one was owed. `read` is stored with the message: the
+    results that it brings along are owed until then, so that a server that is killed before loses none.
     """
 
     conversation: str
@@ -103,6 +104,7 @@ class RunningTurn:
     tree: str
     awaited_by: AwaitedBy
     upward: Upward
+    read: Along | None = None
     notices: tuple[Notice, ...] = ()
     attended: bool = True
     resumes: int = 0
@@ -216,7 +218,7 @@ class RunningTurn:
         self.transcript.apply(event)
         self.sums.take(event)
         stored = as_stored(event)
-        self.log.take(stored, self._close(event) if isinstance(event, TurnEnded) else None)
+        self.log.take(stored, self._along(event))
         if isinstance(event, StepStarted) and self._pauses and self._answering is not None:
             self._answering.cancel()  # all calls of the answer were settled: the next one would only talk of waiting
         elif isinstance(event, ToolCallFinished) and event.status == "refused" and event.reason is not None:
@@ -241,6 +243,15 @@ class RunningTurn:
             self.tape.window = event.window or self.tape.window
             self.purse.meter.guess(event.tokens)
             self._later(self._bound())
+
+    def _along(self, event: Event) -> Along | None:
+        match event:
+            case UserSaid():
+                return self.read
+            case TurnEnded():
+                return self._close(event)
+            case _:
+                return None
 
     async def _bound(self) -> None:
         """A program asks its model by itself: where nothing may be spent any more, it is stopped."""

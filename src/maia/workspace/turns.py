@@ -266,7 +266,6 @@ class Turns:
                 upward.note(connection, row.id)
             passed.along(connection)
             goes_along.along(connection, opened.turn)
-            results.along(connection)
             return Begun(opened.turn, opened.answer)
 
         kept.is_behind = True
@@ -321,6 +320,7 @@ class Turns:
             by=how.by,
             upward=upward,
             awaited_by=how.awaited_by,
+            read=results.along if results.ids else None,
         )
         running.turn = turn
         delegation.begin(begun.turn, turn.emit)

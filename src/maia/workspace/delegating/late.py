@@ -44,7 +44,7 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a turn that begins reads of them. `along` stores that it did."""
+    """What a turn that begins reads of them. `along` stores that it did, with the message that they go with."""
 
     attachments: tuple[Attachment, ...] = ()
     ids: tuple[str, ...] = ()
