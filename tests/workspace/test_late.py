@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from maia.core.events import Notice, TurnStarted, UserSaid
+from maia.core.events import Notice, RecordChanged, TurnStarted, UserSaid
 from maia.core.types import Submission, TextPart, UserMessage
 from maia.database.messages import open_turn
 from maia.workspace.log import TurnLog
@@ -254,3 +254,43 @@ def test_a_result_is_owed_until_the_message_that_brings_it_is_in_the_log(
 
     play(database_url, tmp_path, wire, tell)
     play(database_url, tmp_path, wire, later)
+
+
+def test_nobody_waits_for_a_question_that_was_deleted_until_it_is_back(database_url: str, tmp_path: Path) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig")], "It asks."], dig=[QUESTION, "Which?"])
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        (child,) = await stage.children(row)
+        await stage.workspace.cards.delete(stage.user, await stage.row(child.id))
+        assert (await stage.row(row.id)).status == "idle"
+        await stage.workspace.cards.restore(stage.user, child.id)
+        assert (await stage.row(row.id)).status == "waiting"
+        assert (await events_of(stage.workspace, row, RecordChanged))[-2:] == [
+            RecordChanged(("children", "fields", "history"))
+        ] * 2, "open pages of the one above hear of both"
+
+    play(database_url, tmp_path, wire, tell)
+
+
+def test_a_run_goes_on_with_what_is_there_once_the_last_that_waits_is_deleted(tmp_path: Path) -> None:
+    wire = Theatre(
+        Go=[[ask("mole", "dig"), ask("owl", "fly")], "They ask.", "Good."],
+        dig=[QUESTION, "Which?", "Gold."],
+        fly=[QUESTION, "Where?"],
+    )
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await run(stage, row)
+        below = {each.title: each for each in await stage.children(row)}
+        await turn(stage.workspace, stage.user, await stage.row(below["dig"].id), "Left")
+        await settled(stage, [*below.values(), row])
+        assert (await stage.row(row.id)).last_turn == 1
+        await stage.workspace.cards.delete(stage.user, await stage.row(below["fly"].id))
+        await settled(stage, [row])
+        assert (await stage.row(row.id)).last_turn == 2
+        assert "Gold." in read(wire, "Go")
+
+    play(url_of(tmp_path), tmp_path, wire, tell, [agent(each) for each in ("mole", "owl")])

@@ -155,7 +155,9 @@ class Workspace:
         self.people = People(self._database, self.accounts, self._turns.stop_all)
         self.approvals = self._turns.queue
         self._handing = Handing(self._database, self._turns)
-        self.cards = Cards(self._database, self._log, self.work_folders, self.staff, self._news, self._handing)
+        self.cards = Cards(
+            self._database, self._log, self.work_folders, self.staff, self._news, self._handing, self._turns.late
+        )
         self.planning = Planning(self._database, self._news)
         self.boards = Boards(self._database, self._news)
         self.defaults = DefaultFolders(self._database, self.work_folders)

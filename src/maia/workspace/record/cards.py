@@ -22,6 +22,8 @@ from maia.database.ids import new_id, now_ms
 from maia.database.users import User
 from maia.workspace.colleagues import Colleague, named
 from maia.workspace.delegating.handing import Handing
+from maia.workspace.delegating.late import LateResults
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.folders import WorkFolders
 from maia.workspace.log import Along, Log
 from maia.workspace.news import News
@@ -64,7 +66,14 @@ class Cards:
     """The record around each chat. Other people's conversations are `NotYours` everywhere."""
 
     def __init__(
-        self, database: Database, log: Log, folders: WorkFolders, staff: Staff, news: News, handing: Handing
+        self,
+        database: Database,
+        log: Log,
+        folders: WorkFolders,
+        staff: Staff,
+        news: News,
+        handing: Handing,
+        late: LateResults,
     ) -> None:
         self._database = database
         self.handing = handing
@@ -72,6 +81,7 @@ class Cards:
         self._log = log
         self._staff = staff
         self._news = news
+        self._late = late
 
     # Reading
 
@@ -173,17 +183,34 @@ class Cards:
                 raise Unusable("card.delete_running")
             cards.set_deleted(connection, row.id, user.id, deleted=True)
 
-        await self._database.write(work)
-        self._news.tell(row.id)
+        await self._seen_above(row.id, work)
+        self._owed_to(row.parent_id)
 
     async def restore(self, user: User, conversation_id: str) -> ConversationRow:
         """What was deleted is back. Raises `NotYours` where nothing of theirs was."""
-        await self._database.write(lambda c: cards.set_deleted(c, conversation_id, user.id, deleted=False))
+        await self._seen_above(conversation_id, lambda c: cards.set_deleted(c, conversation_id, user.id, deleted=False))
         row = await self._database.read(lambda c: conversations.conversation_of(c, conversation_id, user.id))
         if row is None:
             raise NotYours("workspace.not_found")
-        self._news.tell(row.id)
+        self._owed_to(row.parent_id)
         return row
+
+    async def _seen_above(self, conversation_id: str, work: Callable[[Connection], Any]) -> None:
+        """What comes or goes is seen above it, too: who waited for it waits no more, or again."""
+        upward = Upward(self._log)
+
+        def along(connection: Connection) -> None:
+            work(connection)
+            upward.note(connection, conversation_id)
+
+        await self._database.write(along)
+        upward.tell()
+        self._news.tell(conversation_id)
+
+    def _owed_to(self, parent_id: str | None) -> None:
+        """A run above may have waited for this one alone, and for the others no more."""
+        if parent_id is not None:
+            self._late.came(parent_id)
 
     async def _write(self, row: ConversationRow, parts: tuple[RecordPart, ...], along: Along) -> None:
         """Write something, and tell the readers of the conversation which parts of it are other."""
