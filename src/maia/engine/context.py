@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -65,6 +66,7 @@ def read_start_context(launch: Path) -> StartContext:
 Door: TypeAlias = Literal["terminal", "workspace"]
 
 
+@cache
 def fixed_words(door: Door) -> tuple[str, str]:
     """Who the agent is, and its rules: nobody changes them (N-12.01)."""
     prompts = resources.files("maia.engine.prompts")

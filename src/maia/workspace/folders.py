@@ -15,6 +15,7 @@ from maia.core.events import Notice
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.folders import FolderRow, folders_of, inherited, owned_among, set_folders
+from maia.database.tables.conversations import FOLDERS
 from maia.engine.context import START_FILES
 from maia.folders.lists import Folder, Root, Working, checked_list, working
 from maia.folders.refusals import FolderRefused, Refusal
@@ -58,7 +59,8 @@ class WorkFolders:
 
     async def of(self, conversation_id: str) -> tuple[FolderRow, ...]:
         """The list as it is kept."""
-        return await self._database.look(lambda c: folders_of(c, "conversation", conversation_id))
+        key = ("folders", conversation_id)
+        return await self._database.known(key, (FOLDERS,), lambda c: folders_of(c, "conversation", conversation_id))
 
     async def looked(self, row: ConversationRow) -> tuple[Kept, ...]:
         """The list of a conversation, each folder looked at now (R-2.339)."""
