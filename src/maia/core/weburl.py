@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -95,6 +95,7 @@ def _target(path: str, query: str) -> str:
     return f"{target}?{quote(query, safe=safe)}" if query else target
 
 
+@lru_cache(256)
 def is_loopback_host(host: str) -> bool:
     """Whether a host is this machine: by its address, or by the names that are reserved for it (RFC 6761).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from sqlalchemy import BindParameter, Connection, Row, ScalarSelect, Select, bindparam, false, select, update
 
@@ -23,7 +23,8 @@ TitleBy: TypeAlias = Literal["message", "model", "person"]
 class ConversationRow:
     """One conversation. Times are milliseconds since 1970, UTC.
 
-    `parent_id` delegated it; with `is_sub` it stands with that one alone, on no board and in no list.
+    `parent_id` delegated it; with `is_sub` it stands with that one alone, on no board and in no list. `prompt` is what
+    people wrote for its model; None where it was not read, as in lists.
     """
 
     id: str
@@ -50,6 +51,7 @@ class ConversationRow:
     home_of: str | None = None
     parent_id: str | None = None
     is_sub: bool = False
+    prompt: str | None = None
 
 
 _C = CONVERSATIONS.c
@@ -81,28 +83,24 @@ _COLUMNS = (
 )
 
 
-_OWNED = select(*_COLUMNS).where(
+_OWNED = select(*_COLUMNS, _C.prompt).where(
     _C.id == bindparam("wanted"), _C.owner_id == bindparam("owner"), _C.deleted_at.is_(None)
 )
 _PROMPT = select(_C.prompt).where(_C.id == bindparam("wanted"))
-_STATUS = select(
-    _C.status,
+_STATUS = select(_C.status).where(_C.id == bindparam("wanted"))
+_OUTCOME = (
     select(MESSAGES.c.outcome)
-    .where(MESSAGES.c.conversation_id == _C.id, MESSAGES.c.role == "assistant", MESSAGES.c.outcome.is_not(None))
+    .where(
+        MESSAGES.c.conversation_id == bindparam("wanted"),
+        MESSAGES.c.role == "assistant",
+        MESSAGES.c.outcome.is_not(None),
+    )
     .order_by(MESSAGES.c.turn.desc())
     .limit(1)
-    .scalar_subquery(),
-).where(_C.id == bindparam("wanted"))
-"""With how the last answer ended that did."""
+)
+"""That of the last answer that ended."""
 _CHANGE = update(CONVERSATIONS).where(_C.id == bindparam("wanted"))
 """Sets the columns that are given beside `wanted`."""
-
-
-class State(NamedTuple):
-    """The status of a conversation, and how the last answer ended that did."""
-
-    status: Status
-    outcome: str | None
 
 
 def _conversation(row: Row[*tuple[Any, ...]]) -> ConversationRow:
@@ -227,28 +225,24 @@ def name_by_model(connection: Connection, conversation_id: str, title: str) -> b
     return bool(named)
 
 
-def state_of(connection: Connection, conversation_id: str) -> State | None:
-    """How it stands; None where there is no such conversation."""
-    found = connection.execute(_STATUS, {"wanted": conversation_id}).first()
-    return None if found is None else State(*found)
-
-
 def set_status(connection: Connection, conversation_id: str, status: Status, by: str | None = None) -> None:
     """Another status, which is tracked (R-2.018); the conversation counts as changed."""
-    old = state_of(connection, conversation_id)
+    old = connection.execute(_STATUS, {"wanted": conversation_id}).scalar()
     connection.execute(_CHANGE, {"wanted": conversation_id, "status": status, "updated_at": now_ms()})
     if old is not None:
         note_status(connection, conversation_id, old, status, by)
 
 
-def note_status(connection: Connection, conversation_id: str, old: State, status: Status, by: str | None) -> None:
+def note_status(connection: Connection, conversation_id: str, old: Status, status: Status, by: str | None) -> None:
     """The history hears of another status.
 
     Idle after an answer that failed is `failed` there, as every page calls it (N-15.05).
     """
-    if old.status != status:
-        was, now = ("failed" if each == "idle" and old.outcome == "failed" else each for each in (old.status, status))
-        add_change(connection, conversation_id, "status", was, now, by)
+    if old == status:
+        return
+    outcome = connection.execute(_OUTCOME, {"wanted": conversation_id}).scalar() if "idle" in (old, status) else None
+    was, now = ("failed" if each == "idle" and outcome == "failed" else each for each in (old, status))
+    add_change(connection, conversation_id, "status", was, now, by)
 
 
 def pinned(provider_id: str, model_id: str) -> dict[str, object]:

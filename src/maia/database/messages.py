@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from maia.core.types import JsonObject
-from maia.database.conversations import note_status, state_of
+from maia.database.conversations import Status, note_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import TITLE, keep_words
 from maia.database.spending import Spent, add_spent, purpose_of_turn, today
@@ -79,14 +79,17 @@ def open_turn(
 ) -> Opened:
     """A person's message and the answer that begins; the conversation is running from here on.
 
-    `changed` are columns of the conversation that are others from here on. It is found by the words of the message
-    once `index_turn` has been called, which is left to the caller: who waits for an answer need not wait for that.
+    `changed` are columns of the conversation that are others from here on. What nobody waits for is left to
+    `note_turn`.
     """
-    old, now = state_of(connection, conversation_id), now_ms()
-    opened = _placed(connection, conversation_id, author_id, text, now, status="running", updated_at=now, **changed)
-    if old is not None:
-        note_status(connection, conversation_id, old, "running", author_id)
-    return opened
+    now = now_ms()
+    return _placed(connection, conversation_id, author_id, text, now, status="running", updated_at=now, **changed)
+
+
+def note_turn(connection: Connection, conversation_id: str, turn: int, old: Status, author_id: str | None) -> None:
+    """What `open_turn` left: that the conversation runs is in its history, and its words are found."""
+    note_status(connection, conversation_id, old, "running", author_id)
+    index_turn(connection, conversation_id, turn)
 
 
 def place_turn(connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int) -> Opened:

@@ -50,6 +50,8 @@ from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
 LONGEST_MESSAGE = 400_000
+_STEPS = 4
+"""Of the loop, within which a request is usually on its way to its model: who sent the message hears of it after."""
 _logger = logging.getLogger("maia.workspace")
 
 
@@ -255,8 +257,9 @@ class Turns:
         earlier = await self._earlier(row.id, how.resumes)
         upward = Upward(self._log)
 
+        author = author_id if how.is_by_person else None
+
         def store(connection: Connection) -> Begun:
-            author = author_id if how.is_by_person else None
             said = submission.text.replace("\x00", "\ufffd")
             changed = conversations.pinned(*chosen.pair) if chosen.is_kept else {}
             if title:
@@ -288,7 +291,7 @@ class Turns:
             row.id,
             begun.turn,
             lambda: self._stuck(row.id),
-            lambda c: messages.index_turn(c, row.id, begun.turn),
+            lambda c: messages.note_turn(c, row.id, begun.turn, row.status, author),
         )
         if title:
             turn_log.take(SessionRenamed(title))
@@ -327,6 +330,8 @@ class Turns:
         running.task = asyncio.create_task(self._run(row, turn, submission, running), name=f"turn {row.id}")
         if running.stopped:
             _cancel(running)
+        for _ in range(_STEPS):
+            await asyncio.sleep(0)
         return begun
 
     async def _run(self, row: ConversationRow, turn: RunningTurn, submission: Submission, running: _Running) -> None:

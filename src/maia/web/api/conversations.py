@@ -32,6 +32,26 @@ router = APIRouter(prefix="/conversations", tags=["conversations"])
 _MESSAGES = 200
 
 
+@router.post("/{conversation_id}/messages", status_code=202)
+async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMessage) -> JsonObject:
+    """Send a message. The answer is written in the server; its events come from `…/events`.
+
+    One with protected data for a model elsewhere is refused with 422 `privacy_blocked`; `maskedContent` is what may be
+    sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
+    """
+    masked = body.privacy == "mask"
+    begun = await desk.workspace.submit(
+        person.user,
+        row,
+        Submission(body.content),
+        body.pair,
+        masked=masked,
+        files=body.attachments,
+        system=body.system.strip(),
+    )
+    return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
+
+
 @router.get("")
 async def list_conversations(desk: AtDesk, person: SignedIn, query: Annotated[ListQuery, Query()]) -> Response:
     """Your conversations, the last changed first; `next` goes into `cursor` for those after them."""
@@ -70,26 +90,6 @@ async def change_conversation(desk: AtDesk, person: SignedIn, row: Owned, body: 
     asked = Asked(body.asked(), body.title, body.choice, body.archived, folders)
     await desk.workspace.changing.change(person.user, row, asked)
     return await _whole(desk, await desk.workspace.conversation(person.user, row.id))
-
-
-@router.post("/{conversation_id}/messages", status_code=202)
-async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMessage) -> JsonObject:
-    """Send a message. The answer is written in the server; its events come from `…/events`.
-
-    One with protected data for a model elsewhere is refused with 422 `privacy_blocked`; `maskedContent` is what may be
-    sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
-    """
-    masked = body.privacy == "mask"
-    begun = await desk.workspace.submit(
-        person.user,
-        row,
-        Submission(body.content),
-        body.pair,
-        masked=masked,
-        files=body.attachments,
-        system=body.system.strip(),
-    )
-    return {"turn": begun.turn, "messageId": begun.answer, "cursor": row.last_seq}
 
 
 @router.get("/{conversation_id}/effort-options")

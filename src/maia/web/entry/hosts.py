@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 from urllib.parse import urlsplit
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -26,11 +28,17 @@ class Hosts:
         name = host_name(host)
         if name in self.names or name == "localhost":
             return True
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return address.is_loopback if self.is_loopback else True
+        found = _address(name)
+        return found == "loopback" if self.is_loopback else found != "none"
+
+
+@lru_cache(256)
+def _address(name: str) -> Literal["none", "loopback", "other"]:
+    """What kind of bare address a name is. Requests come with the same few names, and to read one takes a while."""
+    try:
+        return "loopback" if ipaddress.ip_address(name).is_loopback else "other"
+    except ValueError:
+        return "none"
 
 
 def host_name(host: str) -> str:

@@ -33,7 +33,7 @@ async def keep_refused(
     sums, upward = TurnSums(), Upward(log)
 
     def along(connection: Connection) -> None:
-        messages.index_turn(connection, row.id, turn)
+        messages.note_turn(connection, row.id, turn, row.status, None)
         messages.close_answer(connection, row.id, turn, sums.ending(ended))
         set_status(connection, row.id, status_after(connection, row.id, turn))
         upward.note(connection, row.id, ended.outcome)

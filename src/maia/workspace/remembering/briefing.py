@@ -134,7 +134,9 @@ class Briefer:
         """For one turn of a conversation, by the window of the model that answers it; without tools it gets more."""
         key = ("briefing", row.owner_id, row.project_id)
         standing = await self._database.known(key, _STANDS_IN, lambda c: _standing(c, row))
-        own = await self._database.look(lambda c: conversations.prompt_of(c, row.id))
+        own = row.prompt
+        if own is None:
+            own = await self._database.look(lambda c: conversations.prompt_of(c, row.id))
         budget = budget_of(window, standing.budget)
         recalled = laid_out((), (), budget, "", can_look=can_look)
         if standing.has_notes and budget:
