@@ -15,6 +15,7 @@ from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fi
     watched,
 )
 from tests.web.test_cards import AGENT
+from tests.web.test_hard_times import wait_for
 
 __all__ = ["browser", "context", "pytestmark"]
 FR = Catalogue("fr", strict=True)
@@ -95,8 +96,7 @@ def test_projects_types_and_stages_are_made_changed_and_ordered(
         press(page, FR("plan.up", name="Waiting"))
         expect(stages.nth(3)).to_contain_text("Waiting")
         expect(page.get_by_role("button", name=FR("plan.up", name="Waiting"))).to_be_focused()
-        names = [each["name"] for each in owner.ask("GET", "/api/v1/projects").json()["stages"]]
-        assert names == ["À faire", "En cours", "Revue", "Waiting", "Terminé"] or names[3] == "Waiting"
+        wait_for(lambda: owner.ask("GET", "/api/v1/projects").json()["stages"][3]["name"] == "Waiting")
         press(page, FR("plan.edit_one", name="Waiting"))
         page.locator("#plan summary").press("Enter")
         page.locator("#plan [data-remove]").press("Enter")
