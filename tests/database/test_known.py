@@ -9,7 +9,7 @@ from sqlalchemy import Connection, create_engine, delete, insert
 from maia.database import memories, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
-from maia.database.known import Known
+from maia.database.known import MOST, Known
 from maia.database.tables.memory import MEMORIES
 from maia.database.tables.people import SETTINGS, USERS
 
@@ -121,4 +121,13 @@ def test_what_another_thread_commits_does_not_count_for_who_is_still_writing(tmp
     may_commit.set()
     writer.join()
     assert known.get("a", known.mark((SETTINGS,))) is None
+    engine.dispose()
+
+
+def test_only_so_many_answers_are_kept() -> None:
+    engine = create_engine("sqlite://")
+    known = Known(engine)
+    for number in range(MOST + 1):
+        known.keep(number, (), number)
+    assert [known.get(number, ()) for number in (0, MOST)] == [None, (MOST,)]
     engine.dispose()

@@ -91,6 +91,20 @@ def test_the_folder_of_the_turn_before_is_not_read_on_the_loop(tmp_path: Path) -
     asyncio.run(story())
 
 
+def test_a_workspace_on_another_disk_is_not_read_on_the_loop(tmp_path: Path) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        looked = _Looked(models)
+        async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=looked.bench) as (own, user):
+            own.work_folders._workspaces.is_near = False  # pyright: ignore[reportPrivateUsage] - there is one disk here
+            row = await own.create(user, "", "en")
+            await _turn(own, user, row)
+            await _turn(own, user, row)
+            assert looked.on_loop == {row.id: False}
+
+    asyncio.run(story())
+
+
 def test_workspaces_are_near_on_the_disk_of_the_data_alone(tmp_path: Path) -> None:
     data = tmp_path / "data"
     places = (tmp_path / "not" / "yet", Path("/proc/workspaces"), None)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Delete, Engine, Table, UpdateBase, event
 
-_MOST: Final = 512
+MOST: Final = 512
 """Answers that are kept; past that they are all found anew."""
 
 Mark = tuple[int, ...]
@@ -38,7 +38,7 @@ class Known:
 
     def keep(self, key: Hashable, mark: Mark, answer: Any) -> None:
         """Keep an answer that was looked for after `mark`."""
-        if len(self._kept) >= _MOST:
+        if len(self._kept) >= MOST:
             self._kept.clear()
         self._kept[key] = mark, answer
 
