@@ -52,6 +52,14 @@ def _picture(found: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
 
 
+def one_line(text: str) -> str:
+    """A name as it is kept: line ends, tabs and runs of blanks are one blank, what would act on a screen is visible.
+
+    Every door that takes a name does this, and lists and pages show what was made of it.
+    """
+    return visible(" ".join(text.split()))
+
+
 _UNKEPT = re.compile("[\0\ud800-\udfff]")
 
 

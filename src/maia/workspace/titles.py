@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from maia.core.text import visible
+from maia.core.text import one_line
 from maia.workspace.problems import Unusable
 
 LONGEST_TITLE = 200
@@ -14,7 +14,7 @@ _OF_MODEL = 90
 
 def excerpt(message: str) -> str:
     """The first words of a message, cut between two of them."""
-    words = visible(" ".join(message.split()))
+    words = one_line(message)
     if len(words) <= _EXCERPT:
         return words
     head = words[: _EXCERPT - 1]
@@ -25,7 +25,7 @@ def excerpt(message: str) -> str:
 def from_model(answer: str) -> str | None:
     """The title in a model's answer, None where it is none: talk, markup, or a value that was masked for the model."""
     line = next((line for line in answer.splitlines() if line.strip()), "")
-    line = re.sub(r"^[#*\s]*(?:title|titre)\s*:\s*", "", visible(" ".join(line.split())), flags=re.IGNORECASE)
+    line = re.sub(r"^[#*\s]*(?:title|titre)\s*:\s*", "", one_line(line), flags=re.IGNORECASE)
     title = line.strip(" \"'`*_#«»“”„.\u202f\u00a0")
     if not title or len(title) > _OF_MODEL or re.search(r"[<>]|\[[A-Z_]+\]", title):
         return None
@@ -34,7 +34,7 @@ def from_model(answer: str) -> str | None:
 
 def checked_title(title: str) -> str:
     """A title as a person gave it, on one line. Raises `Unusable` for an empty or an endless one."""
-    clean = visible(" ".join(title.split()))
+    clean = one_line(title)
     if not clean:
         raise Unusable("workspace.title_empty")
     if len(clean) > LONGEST_TITLE:

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from sqlalchemy import Connection
 
-from maia.core.text import visible
+from maia.core.text import one_line, visible
 from maia.core.types import JsonObject
 from maia.database import users
 from maia.database.database import Database
@@ -200,7 +200,7 @@ def digest_of(token: str) -> str:
 
 def checked_name(name: str) -> str:
     """A person's name as it is kept. Raises `Unusable`."""
-    name = visible(" ".join(name.split()))
+    name = one_line(name)
     if not name or len(name) > LONGEST_NAME:
         raise Unusable("signin.bad_name", limit=LONGEST_NAME)
     return name

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
-from maia.core.text import visible
+from maia.core.text import one_line, visible
 from maia.core.types import JsonObject
 from maia.workspace.colleagues import Colleague, named
 from maia.workspace.problems import Unusable
@@ -35,7 +35,7 @@ def _bad_day() -> str:
 
 def checked_labels(given: Sequence[str]) -> tuple[str, ...]:
     """Labels, each on one line and once. Raises `Unusable` for too many or too long ones."""
-    clean = tuple(dict.fromkeys(visible(" ".join(label.split())) for label in given if label.strip()))
+    clean = tuple(dict.fromkeys(one_line(label) for label in given if label.strip()))
     if len(clean) > MOST_LABELS or any(len(label) > LONGEST_LABEL for label in clean):
         raise Unusable("card.bad_labels", n=MOST_LABELS, limit=LONGEST_LABEL)
     return clean
