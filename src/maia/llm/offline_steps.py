@@ -69,7 +69,7 @@ def do(scene: Scene, text: str, name: str, **arguments: object) -> Generator[Ste
 def checked(scene: Scene, result: ToolResultPart) -> str:
     """The text of a result; an error ends the wish with its reason."""
     if result.is_error:
-        raise CannotGoOn(scene.say("offline.failed", tool=result.name, reason=quoted(first_words(result.text, 600))))
+        raise CannotGoOn(scene.say("offline.failed", reason=quoted(first_words(result.text, 600))))
     return result.text
 
 
