@@ -8,13 +8,18 @@ import pytest
 
 from tests.web.serving import Serving, Visitor, serving
 
-WRITE = {"call": {"name": "Write", "arguments": {"path": "a.py", "content": "one\n"}}}
 People = tuple[Serving, Visitor, Visitor, Visitor]
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
-    with serving(tmp_path_factory.mktemp("autonomy") / "data", script=[WRITE, {"text": "So far."}]) as server:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("made")
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory, made: Path) -> Iterator[People]:
+    write = {"call": {"name": "Write", "arguments": {"path": str(made / "a.py"), "content": "one\n"}}}
+    with serving(tmp_path_factory.mktemp("autonomy") / "data", script=[write, {"text": "So far."}]) as server:
         owner, member, guest = (Visitor(server.url) for _ in range(3))
         owner.become_owner(server.token)
         for visitor, role in ((member, "user"), (guest, "guest")):
@@ -55,9 +60,10 @@ def test_levels_are_read_by_all_and_set_by_who_may_decide(people: People) -> Non
     assert [each["details"] for each in acts] == [{"category": "files", "from": 1, "to": 3}]
 
 
-def test_the_queue_stands_above_the_levels_and_its_old_address_leads_there(people: People) -> None:
+def test_the_queue_stands_above_the_levels_and_its_old_address_leads_there(people: People, made: Path) -> None:
     _, owner, member, _ = people
     conversation = owner.conversation("Keys")
+    owner.ask("PATCH", f"/api/v1/conversations/{conversation}", {"folders": [{"path": str(made)}]})
     owner.say(conversation, "Write it")
     owner.until_done(conversation)
     (waiting,) = owner.ask("GET", "/api/v1/approvals").json()["approvals"]
@@ -67,6 +73,8 @@ def test_the_queue_stands_above_the_levels_and_its_old_address_leads_there(peopl
     page = owner.ask("GET", "/autonomy").text
     assert page.index('id="queue"') < page.index(f'data-ticket="{waiting["id"]}"') < page.index('id="levels"')
     assert f'href="/conversations/{conversation}" id="w-' in page
+    assert f'<code class="ask-call" title="{made}/a.py">a.py</code>' in page, "as it is seen from the folder"
+    assert "<code>write_file · a.py</code>" in owner.ask("GET", "/").text
     other = member.ask("GET", "/autonomy").text
     assert "data-decide" not in other
     assert "data-level" not in other

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, func, select, true, update
+from sqlalchemy import Connection, Row, Select, and_, func, select, true, update
 
 from maia.core.types import JsonObject
 from maia.database.conversations import Status
 from maia.database.ids import new_id, now_ms
-from maia.database.tables.conversations import APPROVALS, CONVERSATIONS
+from maia.database.tables.conversations import APPROVALS, CONVERSATIONS, FOLDERS
 from maia.database.tables.people import USERS
 
 ApprovalStatus: TypeAlias = Literal["open", "approved", "refused", "used", "auto", "dropped"]
@@ -45,7 +45,8 @@ class Asked:
 class ApprovalRow:
     """One request with who asked and who decided. `owner_id` is whose conversation it is.
 
-    `problem` says why a run that waited for it could not go on.
+    `problem` says why a run that waited for it could not go on. `folder` is the first one of the conversation, None
+    where it has none.
     """
 
     id: str
@@ -69,6 +70,7 @@ class ApprovalRow:
     provider_id: str | None
     asker: str
     decider: str | None
+    folder: str | None
 
 
 _COLUMNS = (
@@ -93,6 +95,7 @@ _COLUMNS = (
     CONVERSATIONS.c.provider_id,
     _ASKER.c.name.label("asker"),
     _DECIDER.c.name.label("decider"),
+    FOLDERS.c.path.label("folder"),
 )
 
 
@@ -234,10 +237,13 @@ def settle_status(connection: Connection, conversation_id: str) -> None:
 
 def _query() -> Select[*tuple[Any, ...]]:
     """Requests of conversations that were not deleted."""
+    of = FOLDERS.c
+    first = and_(of.scope == "conversation", of.scope_id == _A.conversation_id, of.position == 0)
     joined = (
         APPROVALS.join(CONVERSATIONS, _A.conversation_id == CONVERSATIONS.c.id)
         .join(_ASKER, CONVERSATIONS.c.owner_id == _ASKER.c.id)
         .outerjoin(_DECIDER, _A.decided_by == _DECIDER.c.id)
+        .outerjoin(FOLDERS, first)
     )
     return select(*_COLUMNS).select_from(joined).where(CONVERSATIONS.c.deleted_at.is_(None))
 

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from maia.core.costs import add_costs, dollars
 from maia.core.events import ContextMeasured, Notice, TurnEnded
 from maia.core.ports import Say
-from maia.core.text import visible
+from maia.core.text import one_line, visible
 from maia.core.types import Cost, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds, size
 from maia.web.drawing.delivered import delivered
@@ -245,6 +245,10 @@ class Speaker:
         """A call that waits, on one line."""
         return _one_line(row.preview, row.arguments)
 
+    def near_call(self, row: ApprovalRow) -> str:
+        """A call that waits, on one line, its path as it is seen from the folder of its conversation."""
+        return near(self.call(row), (row.folder,) if row.folder else ())
+
     def near(self, words: str) -> str:
         """A path as it is seen from the folders of the conversation; anything else, and commands, stay as they are."""
         return near(words, self.roots)
@@ -320,7 +324,7 @@ def _source(measured: Filled) -> str:
 
 def _one_line(preview: str, arguments: JsonObject) -> str:
     first = next((value for value in arguments.values() if isinstance(value, str)), "")
-    return visible(" ".join((preview or first).split()))[:300]
+    return one_line(preview or first)[:300]
 
 
 def pretty(arguments: JsonObject) -> str:
