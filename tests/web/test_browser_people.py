@@ -67,6 +67,8 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     theirs.fill("#own-password [name=password]", "a new horse")
     theirs.keyboard.press("Enter")
     expect(theirs.locator("#own-password .notice")).to_have_text(say("account.wrong_password", n=4))
+    words = theirs.locator("#own-password .notice")
+    assert words.evaluate("e => e.clientHeight < 2 * parseFloat(getComputedStyle(e).lineHeight)"), "words in a line"
     theirs.fill("#own-password [name=current]", "another horse")
     theirs.keyboard.press("Enter")
     expect(theirs.locator("#own-password .notice")).to_have_text(say("account.password_kept"))

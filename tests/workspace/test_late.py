@@ -116,13 +116,16 @@ def test_after_a_refusal_nothing_goes_on_and_people_are_told_once(tmp_path: Path
         await settled(stage, [child, row])
         assert [(await stage.row(each)).last_turn for each in (child.id, row.id)] == [1, 1]
         notices = await events_of(stage.workspace, row, Notice)
-        assert [(each.key, each.values) for each in notices] == [("delegate.late", {"title": "dig"})]
+        assert [(each.key, each.values) for each in notices] == [
+            ("delegate.approval", {"name": "Mole"}),
+            ("delegate.late", {"title": "dig"}),
+        ]
         await turn(stage.workspace, stage.user, row, "And?")
         assert "Mole was refused what it needed, and stays stopped." in read(wire, "Go")
         own = stage.workspace._turns  # pyright: ignore[reportPrivateUsage] - what it knows is inside
         own.late.came(row.id)
         await settled(stage, [row])
-        assert len(await events_of(stage.workspace, row, Notice)) == 1
+        assert len(await events_of(stage.workspace, row, Notice)) == len(notices)
         assert (await stage.row(row.id)).last_turn == 2
 
     play(url_of(tmp_path), tmp_path, wire, tell)
@@ -215,7 +218,8 @@ def test_a_person_who_writes_first_gets_the_result_and_the_run_does_not_go_on(tm
         await decided(stage, "approved")
         await settled(stage, [child, row])
         assert (await stage.row(row.id)).last_turn == 2
-        assert [each.key for each in await events_of(stage.workspace, row, Notice)] == ["delegate.late"]
+        told = [each.key for each in await events_of(stage.workspace, row, Notice)]
+        assert told == ["delegate.approval", "delegate.late"]
         await turn(stage.workspace, stage.user, row, "And?")
         assert "Gold." in read(wire, "Go")
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -31,6 +32,8 @@ from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
 Emit = Callable[[Event], None]
+_WAITS: Final = {"answer": "delegate.asks", "approval": "delegate.approval"}
+"""What people read in the chat above when a specialist needs something of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,8 @@ class TurnDelegation:
         except asyncio.CancelledError:
             await self._stopped(child, going)
             raise
-        if done.waits == "answer":
-            self._emit(Notice("warn", "delegate.asks", {"name": visible(wanted.nickname)}))
+        if done.waits:
+            self._emit(Notice("warn", _WAITS[done.waits], {"name": visible(wanted.nickname)}))
         problem, later = problem_of(done.ended.failure, self._say), not how.attended
         end = (done.ended.outcome, done.text, problem, done.cost)
         return Run(child.id, wanted.nickname, *end, done.waits, later)
