@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from maia.core.events import (
     Notice,
     RecordChanged,
     SessionRenamed,
+    StepStarted,
+    TextDelta,
     TurnEnded,
     TurnStarted,
     UserSaid,
@@ -73,13 +75,18 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
         yield frame(parts, event="record")
     if begun := "".join(canvas.begin(shown_turn, logged, cursor)):
         yield frame(begun, seq=reached)
+    is_silent = _is_awaited(logged, was=False)
     async for batch in desk.workspace.follow(row, reached, PATIENCE):
         if batch:
             if any(isinstance(each.event, TurnStarted) for each in batch):
                 await asyncio.sleep(_AFTER_YOU)
             if parts := changed(batch):
                 yield frame(parts, event="record")
-            if html := "".join(canvas.add(batch)):
+            added = canvas.add(batch)
+            if is_silent and any(isinstance(each.event, TextDelta) for each in batch):
+                yield frame(next(added, ""))  # without a number: only with all the rest is the page that far
+            is_silent = _is_awaited(batch, was=is_silent)
+            if html := "".join(added):
                 yield frame(html, seq=batch[-1].seq)
             if any(isinstance(each.event, PROGRESS) for each in batch):
                 await asyncio.sleep(BEAT)
@@ -87,6 +94,13 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
             return
         else:
             yield ": \n\n"
+
+
+def _is_awaited(logged: Sequence[Logged], *, was: bool) -> bool:
+    """Whether a model was asked and has said nothing yet, after these events."""
+    heard = (each.event for each in reversed(logged) if isinstance(each.event, (StepStarted, TextDelta, TurnEnded)))
+    last = next(heard, None)
+    return was if last is None else isinstance(last, StepStarted)
 
 
 @dataclass(slots=True)
