@@ -9,7 +9,9 @@ import pytest
 
 from tests.web.serving import Visitor, serving
 
-GIVEN: Final = " Clean\r\n\tslate \u202enow\n"
+ACTS: Final = "\u202e"
+"""Turns what follows around on a screen; a definition of an agent with such a sign is refused (test_agents_api)."""
+GIVEN: Final = f" Clean\r\n\tslate {ACTS}now\n"
 KEPT: Final = "Clean slate <U+202E>now"
 Named: TypeAlias = tuple[str, str, dict[str, Any], str]
 """How it is given, and where it is read."""
@@ -22,7 +24,7 @@ NAMED: Final[dict[str, Named]] = {
     "project": ("POST", "/projects", {"name": GIVEN}, "/projects"),
     "stage": ("POST", "/stages", {"name": GIVEN}, "/projects"),
     "kind of project": ("POST", "/project-types", {"name": GIVEN}, "/projects"),
-    "agent": ("POST", "/agents", {"nickname": GIVEN, "type": "assistant"}, "/agents"),
+    "agent": ("POST", "/agents", {"nickname": GIVEN.replace(ACTS, ""), "type": "assistant"}, "/agents"),
     "person": ("POST", "/users", PERSON, "/users"),
     "server of models": ("POST", "/model/addresses", SERVER, "/model/providers"),
 }
@@ -35,9 +37,9 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
         yield visitor
 
 
-def times_in(answer: str) -> int:
+def times_in(answer: str, kept: str) -> int:
     """How often it stands in the text of an answer, between the quotes of JSON."""
-    return answer.count(f'"{KEPT}"')
+    return answer.count(f'"{kept}"')
 
 
 @pytest.mark.parametrize("thing", NAMED)
@@ -45,7 +47,8 @@ def test_a_name_on_two_lines_is_kept_on_one_and_shown(owner: Visitor, thing: str
     method, path, body, where = NAMED[thing]
     one = owner.conversation("Other") if "{one}" in path else ""
     path, where = (f"/api/v1{each}".format(one=one) for each in (path, where))
-    before = times_in(owner.ask("GET", where).text)
+    kept = KEPT.replace("<U+202E>", "") if thing == "agent" else KEPT
+    before = times_in(owner.ask("GET", where).text, kept)
     answer = owner.ask(method, path, body)
     assert answer.status_code in (200, 201), answer.text
-    assert times_in(owner.ask("GET", where).text) == before + 1
+    assert times_in(owner.ask("GET", where).text, kept) == before + 1

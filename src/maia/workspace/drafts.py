@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from maia.core.runtime import OWN_MODEL
-from maia.core.text import one_line
 from maia.workspace.colleagues import Colleague
 from maia.workspace.models.binding import must_be_available
 from maia.workspace.models.catalogue import Catalogue, Pair
@@ -89,12 +88,12 @@ _ONE_LINE: Final = ("nickname", "description", "role", "avatar")
 def _clean(name: str, value: Any) -> Any:
     """Browsers send lines that end in two characters; an empty text of the header is none."""
     if isinstance(value, list):
-        words = [one_line(str(each)) for each in cast(list[object], value)]
+        words = [" ".join(str(each).split()) for each in cast(list[object], value)]
         return [each for each in words if each] or ([] if name == "tools" else None)
     if not isinstance(value, str):
         return value
     text = re.sub(r"\r\n?", "\n", value).strip()
-    text = one_line(text) if name in _ONE_LINE else text
+    text = " ".join(text.split()) if name in _ONE_LINE else text
     return text or (None if name not in ("instructions", "missions", "output", "description") else "")
 
 
