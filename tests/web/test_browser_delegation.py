@@ -1,6 +1,7 @@
 """What a person sees of a delegation, at both ends, in a real Chromium, in both languages."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
@@ -19,13 +20,16 @@ from tests.web.test_privacy_card import signed_in
 
 __all__ = ["browser", "context", "pytestmark"]
 ASKED = [{"call": {"name": "run_specialist", "arguments": SPECIALIST}}]
+QUESTION = [{"call": {"name": "AskUser", "arguments": {"question": "Which year?"}}}]
 NAME = "Mole <i>é</i>"
 
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     turn = [ASKED, {"text": "There are seven.", "cost": 0.5, "usage": USED}, {"text": "Seven, says the mole."}]
-    with serving(staffed(tmp_path_factory.mktemp("office") / "data"), script=[*turn, *turn]) as server:
+    asking: list[Any] = [ASKED, QUESTION, {"text": "Which year?"}, {"text": "The mole asks."}, {"text": "Two."}]
+    asking += [{"text": "Seven."}]
+    with serving(staffed(tmp_path_factory.mktemp("office") / "data"), script=[*turn, *turn, *asking]) as server:
         with Visitor(server.url) as visitor:
             visitor.become_owner(server.token)
         yield server
@@ -62,3 +66,40 @@ def test_a_delegated_conversation_is_seen_at_its_call_and_in_the_strip_and_leads
     page.get_by_role("link", name=say("delegate.back", title="Count them")).click()
     page.wait_for_url(parent)
     assert told == []
+
+
+def test_a_row_waits_with_its_specialist_also_when_the_conversation_went_on_and_is_done_with_it(
+    context: BrowserContext, office: Serving
+) -> None:
+    say = Catalogue("fr", strict=True)
+    page = context.new_page()
+    told = watched(page)
+    signed_in(page, office)
+    page.fill("#message", "Compte")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/conversations/*")
+    state, notices = page.locator("#turn-1 .row-state").first, page.locator("#turn-1 .notice")
+    expect(state).to_have_text(say("web.call.pending"))
+    expect(notices).to_contain_text([say("delegate.asks", name=NAME)])
+    page.fill("#message", "Et sinon ?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#turn-2 .caption")).to_be_visible()
+    page.reload()
+    expect(state).to_have_text(say("web.call.pending"))
+    shorter = context.new_page()
+    told_there = watched(shorter)
+    shorter.goto(page.url)
+    shorter.locator("#turn-1").evaluate("turn => turn.remove()")  # as where only the last turns are shown
+    other = context.new_page()
+    other.goto(f"{office.url}{page.locator('.row-child').get_attribute('href')}")
+    other.fill("#message", "2026")
+    other.keyboard.press("Enter")
+    expect(state).to_have_text(say("web.call.succeeded"))
+    expect(notices).to_contain_text([say("delegate.met", name=NAME)])
+    expect(page.locator("#stream > section")).to_have_count(2)
+    live = page.locator("#turn-1").inner_text()
+    page.reload()
+    assert page.locator("#turn-1").inner_text() == live
+    expect(shorter.locator("#status")).to_contain_text(say("web.status.idle"))
+    assert shorter.locator("#stream > section").count() == 1
+    assert [told, told_there] == [[], []]

@@ -120,10 +120,14 @@ def test_a_question_below_is_seen_above_and_its_result_goes_along_with_the_next_
 
     assert owner.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "waiting"
     assert "Mole &lt;i&gt;é&lt;/i&gt; waits for your answer" in page()
+    assert '<span class="row-state">Waiting</span>' in page(), "no success, and no failure"
     said = owner.say(child["id"], "2026")
     owner.until_done(child["id"], said["cursor"])
     next(frame for frame in owner.frames(conversation) if "delegate.late" in frame.data)
     assert "has its result: the next answer here reads it." in page()
+    assert '<span class="row-state">Succeeded</span>' in page()
+    assert "waits for your answer" not in page()
+    assert "Mole &lt;i&gt;é&lt;/i&gt; no longer waits for anybody." in page()
     assert owner.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "idle"
     said = owner.say(conversation, "And?")
     owner.until_done(conversation, said["cursor"])

@@ -17,6 +17,8 @@ from maia.core.events import (
     ReasoningDelta,
     RetryScheduled,
     StepStarted,
+    SubConversationChanged,
+    SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
     ToolCallFinished,
@@ -217,6 +219,39 @@ def test_pieces_that_are_forgotten_when_a_turn_is_over_change_nothing_that_is_se
 
 
 # Words ---------------------------------------------------------------------------------------------------------------
+
+
+ASKS = Notice("warn", "delegate.asks", {"name": "Mole", "conversation": "below"})
+HANDED = [
+    pytest.param([], "pending", ASKS, id="it waits"),
+    pytest.param(["running"], "running", "delegate.met", id="it goes on"),
+    pytest.param(["running", "pending"], "pending", ASKS, id="it waits again"),
+    pytest.param(["running", "succeeded"], "succeeded", "delegate.met", id="it is done"),
+    pytest.param(["failed"], "failed", "delegate.met", id="it was refused what it needed"),
+    pytest.param(["unknown"], "unknown", "delegate.met", id="it was deleted"),
+]
+
+
+@pytest.mark.parametrize(("became", "state", "notice"), HANDED)
+@pytest.mark.parametrize("ends", [True, False], ids=["after the turn", "while the turn goes on"])
+def test_a_call_whose_specialist_waits_for_a_person_is_no_success_until_it_is_done(
+    became: list[Any], state: str, notice: Notice | str, *, ends: bool
+) -> None:
+    other = replace(ASKS, values={"name": "Owl", "conversation": "elsewhere"})
+    view = seen(
+        answered(call(name="run_specialist")),
+        ToolCallStarted("c1", "run_specialist", {}),
+        SubConversationStarted("c1", "below"),
+        ASKS,
+        other,
+        ToolCallFinished("c1", "run_specialist", "pending", "It waits.", data={"delegated": {"outcome": "finished"}}),
+        *([ENDED] if ends else []),
+        *(SubConversationChanged("c1", "below", each) for each in became),
+        *([] if ends else [ENDED]),
+    )
+    (row,) = [each for item in view.items if isinstance(item, Trace) for each in item.calls]
+    assert (row.state, row.child) == (state, "below")
+    assert view.notices == (Notice("info", notice, ASKS.values) if isinstance(notice, str) else notice, other)
 
 
 def test_every_state_has_its_own_shape_and_words(say: Catalogue) -> None:

@@ -183,7 +183,7 @@ def play(
 def test_a_specialist_works_in_a_sub_conversation_and_its_last_words_are_the_result(
     database_url: str, tmp_path: Path
 ) -> None:
-    wire = Theatre(Go=[[ask("Mole", "dig")], "So."], dig=[[("Poke", POKE)], "Found gold."])
+    wire = Theatre(Go=[[ask("Mole", "dig")], "So."], dig=["Found gold."])
 
     async def tell(stage: Stage) -> None:
         row = await stage.new(start=Change(pair=Pair("played", "n")))

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 
-from maia.core.events import Notice, RecordChanged, TurnStarted, UserSaid
+from maia.core.events import Notice, RecordChanged, SubConversationChanged, TurnStarted, UserSaid
 from maia.core.types import Submission, TextPart, UserMessage
 from maia.database.messages import open_turn
 from maia.workspace.log import TurnLog
@@ -39,6 +40,12 @@ async def settled(stage: Stage, rows: Sequence[ConversationRow | Child]) -> None
         await own.ended(row.id)
 
 
+async def rows_of(stage: Stage, row: ConversationRow) -> list[tuple[str, str]]:
+    """What the rows of its calls became that were over: (conversation, state), each state once."""
+    told = [(each.conversation, each.status) for each in await events_of(stage.workspace, row, SubConversationChanged)]
+    return [each for before, each in pairwise([None, *told]) if each is not None and each != before]
+
+
 def read(wire: Theatre, name: str) -> str:
     """The last message that was read there."""
     request = [request for who, request in wire.seen if who == name][-1]
@@ -64,6 +71,7 @@ def test_a_run_goes_on_with_the_result_of_its_specialist_once_the_call_was_appro
         await settled(stage, [child, row])
         after = await stage.row(row.id)
         assert (after.last_turn, after.status) == (2, "idle")
+        assert (await rows_of(stage, row))[-2:] == [(child.id, "running"), (child.id, "succeeded")]
         said = (await events_of(stage.workspace, row, UserSaid))[-1]
         assert (said.by, [(each.kind, each.source, each.id) for each in said.attachments]) == (
             "Mole",
@@ -73,7 +81,7 @@ def test_a_run_goes_on_with_the_result_of_its_specialist_once_the_call_was_appro
         assert "Found gold." in read(wire, "Go")
         begun = await events_of(stage.workspace, row, TurnStarted)
         assert [(each.resumes, each.system) for each in begun] == [(0, "In verse."), (1, "In verse.")]
-        assert [each.status for each in await stage.told(row)] == ["succeeded", "skipped"], "it is not run twice"
+        assert [each.status for each in await stage.told(row)] == ["pending", "skipped"], "it is not run twice"
         turns = {role.turns for role in stage.roles if role.agent == MOLE.definition}
         assert turns == {10}, "a specialist that goes on is one still"
 
@@ -115,9 +123,10 @@ def test_after_a_refusal_nothing_goes_on_and_people_are_told_once(tmp_path: Path
         await decided(stage, "refused")
         await settled(stage, [child, row])
         assert [(await stage.row(each)).last_turn for each in (child.id, row.id)] == [1, 1]
+        assert (await rows_of(stage, row))[-1] == (child.id, "failed")
         notices = await events_of(stage.workspace, row, Notice)
         assert [(each.key, each.values) for each in notices] == [
-            ("delegate.approval", {"name": "Mole"}),
+            ("delegate.approval", {"name": "Mole", "conversation": child.id}),
             ("delegate.late", {"title": "dig"}),
         ]
         await turn(stage.workspace, stage.user, row, "And?")
@@ -149,6 +158,8 @@ def test_a_question_of_a_specialist_waits_above_and_its_answer_brings_the_result
         await turn(stage.workspace, stage.user, await stage.row(child.id), "Left")
         await settled(stage, [child, row])
         assert [(await stage.row(each)).status for each in (child.id, row.id)] == ["idle", "idle"]
+        assert call.status == "pending", "neither a success nor a failure"
+        assert await rows_of(stage, row) == [(child.id, "running"), (child.id, "succeeded")]
         assert (await stage.row(row.id)).last_turn == (1 if attended else 2)
         told = [each.key for each in await events_of(stage.workspace, row, Notice)]
         assert told == ["delegate.asks", *(["delegate.late"] if attended else [])]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from maia.core.types import Cost, Outcome
+from maia.core.types import Cost, Outcome, ToolStatus
 
 RUN_SPECIALIST: Final = "run_specialist"
 DELEGATE_TO_AGENT: Final = "delegate_to_agent"
@@ -14,6 +14,14 @@ ASSIGN_TASK: Final = "assign_task"
 CREATE_SUB_CONVERSATION: Final = "create_sub_conversation"
 DELEGATING: Final = (RUN_SPECIALIST, DELEGATE_TO_AGENT, ASSIGN_TASK, CREATE_SUB_CONVERSATION)
 """The names of the tools; the second is another one of the first (R-2.457)."""
+
+
+_WENT_WELL: Final[tuple[Outcome, ...]] = ("finished", "turn_limit", "output_limit", "tool_budget")
+
+
+def status_of(outcome: Outcome) -> ToolStatus:
+    """How a call ended that waited for a run with this outcome."""
+    return "succeeded" if outcome in _WENT_WELL else "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,10 +249,23 @@ class SubConversationStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class SubConversationChanged:
+    """What a call handed on is in another state, after the call ended as `pending`: the same turn's, or an earlier one.
+
+    `running`: it goes on; `pending`: it waits for a person again; else how it ended, `unknown` where it was deleted.
+    """
+
+    call_id: str
+    conversation: str
+    status: Literal["running"] | ToolStatus
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallFinished:
     """Last event of a call, also of one that never started (refused, skipped).
 
-    `text` is what the model reads. `unknown` is the status of a call that was still open when the turn was cut.
+    `text` is what the model reads. `unknown` is the status of a call that was still open when the turn was cut,
+    `pending` that of one whose specialist waits for a person.
     `reason` is there where no person refused the call, but a rule, a place, the list of tools or a check.
     """
 
@@ -377,6 +390,7 @@ Event: TypeAlias = (
     | ToolCallStarted
     | ToolOutput
     | SubConversationStarted
+    | SubConversationChanged
     | ToolCallFinished
     | ApprovalRequested
     | ApprovalAnswered

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 JsonValue: TypeAlias = Any
 """A value that `json` reads and writes. `Any`, because a checked recursive alias costs more than it catches."""
@@ -372,7 +372,10 @@ class Answer:
 
 # Tool calls --------------------------------------------------------------------------------------------------------
 
-ToolStatus: TypeAlias = Literal["succeeded", "failed", "refused", "skipped", "unknown"]
+ToolStatus: TypeAlias = Literal["succeeded", "failed", "refused", "skipped", "unknown", "pending"]
+"""How a call ended; `pending`: what it handed on waits for a person, and its result comes later (R-2.188)."""
+NO_FAILURE: Final[tuple[ToolStatus, ...]] = ("succeeded", "pending")
+"""Calls that did what was asked of them, or have it done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +421,8 @@ Block: TypeAlias = TextBlock | DiffBlock | TodoBlock
 class ToolResult:
     """A result has three readers: `text` is for the model, `summary` and `blocks` for the person, `data` for machines.
 
-    `summary` is a few words for the row ("412 lines"), already in the user's language.
+    `summary` is a few words for the row ("412 lines"), already in the user's language. With `is_pending` the result is
+    still to come: it is no error, and no success.
     """
 
     text: str
@@ -426,6 +430,12 @@ class ToolResult:
     summary: str = ""
     blocks: tuple[Block, ...] = ()
     data: JsonObject = field(default_factory=dict[str, Any])
+    is_pending: bool = False
+
+    @property
+    def status(self) -> ToolStatus:
+        """How the call ended that brought it."""
+        return "failed" if self.is_error else "pending" if self.is_pending else "succeeded"
 
 
 # What a person submits ---------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, Select, func, select, true, update
 
+from maia.core.delegation import status_of
+from maia.core.types import ToolStatus
 from maia.database import late
 from maia.database.approvals import status_after
 from maia.database.conversations import Pin, Status, add_conversation, set_status
@@ -80,10 +82,12 @@ def add_delegated(connection: Connection, owner_id: str, made: Delegated, projec
     return new
 
 
-def renew(connection: Connection, conversation_id: str, provider_id: str, model_id: str) -> None:
-    """It is gone on with by a turn that ran on this model, which gets its result."""
-    model = {"provider_id": provider_id, "model_id": model_id}
-    connection.execute(update(DELEGATIONS).where(_D.conversation_id == conversation_id).values(**model))
+def renew(
+    connection: Connection, conversation_id: str, turn: int, call_id: str, provider_id: str, model_id: str
+) -> None:
+    """It is gone on with by a call of a turn that ran on this model, which gets its result."""
+    values: dict[str, Any] = {"turn": turn, "call_id": call_id, "provider_id": provider_id, "model_id": model_id}
+    connection.execute(update(DELEGATIONS).where(_D.conversation_id == conversation_id).values(**values))
     late.forget(connection, [conversation_id])
 
 
@@ -187,6 +191,36 @@ def subtasks_of(connection: Connection, ids: Collection[str]) -> Mapping[str, tu
         .group_by(_C.parent_id)
     )
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A call of a conversation above, in that turn, which is over while its result is owed; how that stands."""
+
+    conversation_id: str
+    turn: int
+    call_id: str
+    status: Literal["running"] | ToolStatus
+
+
+def handed(connection: Connection, conversation_id: str) -> Handed | None:
+    """The call for which this conversation works; None where nobody is owed a result of it."""
+    late_answer = (_M.conversation_id == _C.id) & (_M.turn == _D.late_turn) & (_M.role == "assistant")
+    query = (
+        select(_C.parent_id, _D.turn, _D.call_id, _C.status, _C.deleted_at, _D.late_turn, _M.outcome)
+        .select_from(DELEGATIONS.join(CONVERSATIONS).outerjoin(MESSAGES, late_answer))
+        .where(_C.id == conversation_id, _D.awaited_by != "")
+    )
+    row = connection.execute(query).first()
+    if row is None or row.parent_id is None:
+        return None
+    if row.deleted_at is not None:
+        status = "unknown"
+    elif row.status == "running":
+        status = "running"
+    else:
+        status = status_of(row.outcome or "stopped") if row.late_turn else "pending"
+    return Handed(row.parent_id, row.turn, row.call_id, status)
 
 
 # Over ----------------------------------------------------------------------------------------------------------------

@@ -98,6 +98,12 @@ def turn_at(connection: Connection, conversation_id: str, seq: int) -> int:
     return connection.execute(query).scalar() or 0
 
 
+def turns_after(connection: Connection, conversation_id: str, seq: int, turn: int) -> Sequence[int]:
+    """The turns before that one of which something came into the log after that number."""
+    query = select(_E.turn).where(_E.conversation_id == conversation_id, _E.seq > seq, _E.turn > 0, _E.turn < turn)
+    return sorted(connection.execute(query.distinct()).scalars())
+
+
 def _query(conversation_id: str) -> Select[int, int, int, str]:
     return select(_E.seq, _E.at, _E.turn, _E.event).where(_E.conversation_id == conversation_id)
 

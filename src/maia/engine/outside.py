@@ -39,6 +39,7 @@ from maia.core.runtime import (
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
 from maia.core.types import (
+    NO_FAILURE,
     AssistantMessage,
     AssistantPart,
     Block,
@@ -240,7 +241,7 @@ class _Desk:
         await Scheduler(tools, gate, port.hands_for, gate.say, emit, self._slots, port.budget, port.toolset).run([call])
         if ends[0].status == "skipped" and port.budget.spent:
             self._stop(ProgramEnd("tool_budget"))
-        return ToolResult(ends[0].text, ends[0].status != "succeeded")
+        return ToolResult(ends[0].text, ends[0].status not in NO_FAILURE)
 
     # Inside
 

@@ -129,8 +129,7 @@ class _Call:
         self._s.emit(ToolOutput(self._call.call_id, text))
 
     def _report(self, result: ToolResult) -> None:
-        status: ToolStatus = "failed" if result.is_error else "succeeded"
-        self._finish(status, result.text, result)
+        self._finish(result.status, result.text, result)
 
     def _stopped(self) -> None:
         if self._began is None:

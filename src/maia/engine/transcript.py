@@ -26,6 +26,7 @@ from maia.core.events import (
     SessionRenamed,
     SessionStarted,
     StepStarted,
+    SubConversationChanged,
     SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
@@ -37,6 +38,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.types import (
+    NO_FAILURE,
     AssistantMessage,
     Attachment,
     ImagePart,
@@ -141,6 +143,7 @@ class Transcript:
                 | ToolCallStarted()
                 | ToolOutput()
                 | SubConversationStarted()
+                | SubConversationChanged()
                 | ApprovalRequested()
                 | ApprovalAnswered()
                 | CallQueued()
@@ -177,7 +180,7 @@ class Transcript:
     def _finished(self, event: ToolCallFinished) -> None:
         if event.call_id not in self._open_calls:
             return
-        error = event.status != "succeeded"
+        error = event.status not in NO_FAILURE
         self._results[event.call_id] = ToolResultPart(event.call_id, event.name, event.text, error)
         if len(self._results) == len(self._open_calls):
             self._close()

@@ -26,6 +26,7 @@ from maia.core.events import (
     SessionRenamed,
     SessionStarted,
     StepStarted,
+    SubConversationChanged,
     SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
@@ -147,7 +148,9 @@ def _fold(event: Event, state: RenderState, look: Look, say: Words) -> _Pieces:
             return _turn_ended(event, state, look, say)
         case SessionRenamed() | ModelChanged() | ContextCleared() | PendingAdded():
             return [("badge", _around(event, state, look, say))]
-        case SessionStarted() | Reminded() | CallQueued() | CallDecided() | RecordChanged() | SubConversationStarted():
+        case SessionStarted() | Reminded() | CallQueued() | CallDecided() | RecordChanged():
+            return []
+        case SubConversationStarted() | SubConversationChanged():
             return []
         case _:
             assert_never(event)

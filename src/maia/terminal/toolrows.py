@@ -26,6 +26,7 @@ MARKS: Mapping[CallState, tuple[str, Style]] = {
     "refused": ("⊘", "failed"),
     "skipped": ("»", "muted"),
     "unknown": ("~", "status"),
+    "pending": ("◷", "status"),
 }
 """One shape a state (§2)."""
 

@@ -7,11 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from maia.core.delegation import ASSIGN_TASK, CREATE_SUB_CONVERSATION, RUN_SPECIALIST, Delegate, Delegation, Opened, Run
+from maia.core.delegation import (
+    ASSIGN_TASK,
+    CREATE_SUB_CONVERSATION,
+    RUN_SPECIALIST,
+    Delegate,
+    Delegation,
+    Opened,
+    Run,
+    status_of,
+)
 from maia.core.errors import MaiaError, ToolProblem
 from maia.core.ports import Hands
 from maia.core.text import cut_middle, visible
-from maia.core.types import Block, JsonObject, Need, Outcome, ToolResult, ToolSpec
+from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec
 
@@ -19,7 +28,6 @@ LONGEST_RESULT: Final = 30_000
 """Characters of what a specialist said that the delegating model reads."""
 _LISTED: Final = 40
 _ROW: Final = 160
-_WENT_WELL: Final[tuple[Outcome, ...]] = ("finished", "turn_limit", "output_limit", "tool_budget", "waiting_approval")
 
 _AGENT: Final = Parameter("agent", "string", required=True, aliases=("name", "agent_name", "specialist", "to"))
 _TASK: Final = Parameter("task", "text", required=True, aliases=("brief", "prompt", "message", "instructions"))
@@ -168,7 +176,9 @@ def _result(done: Run, hands: Hands) -> ToolResult:
         "conversation": done.conversation,
         "delegated": {"outcome": done.outcome, "usd": done.cost.usd, "source": done.cost.source},
     }
-    return ToolResult(f"{head}\n\n{text}", done.outcome not in _WENT_WELL, summary=agent, data=data)
+    is_pending = bool(done.waits)
+    is_error = not is_pending and status_of(done.outcome) == "failed"
+    return ToolResult(f"{head}\n\n{text}", is_error, summary=agent, data=data, is_pending=is_pending)
 
 
 def _opened(key: str, made: Opened, hands: Hands) -> ToolResult:

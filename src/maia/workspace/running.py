@@ -351,8 +351,9 @@ class RunningTurn:
             conversations.set_status(connection, conversation, after)
             own: WaitsFor = "answer" if asks else "approval" if ended.outcome == "waiting_approval" else ""
             self.waits = own or late.waits_below(connection, conversation)
-            self.upward.note(connection, conversation, "" if self.waits else ended.outcome)
             self.is_late = note_end(connection, conversation, number, self.waits, self.awaited_by)
+            outcome = "" if self.waits else ended.outcome
+            self.upward.note(connection, conversation, outcome, is_told=bool(self.awaited_by))
             forget_progress(connection, conversation, number)
             if composed is not None:
                 compositions.keep_composition(connection, composed)

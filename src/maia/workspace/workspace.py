@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ from maia.database.compositions import CompositionRow, MemoryDelivery
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.delegations import Above, Child
-from maia.database.events import Logged, events_of_turns, turn_at
+from maia.database.events import Logged, events_of_turns, turn_at, turns_after
 from maia.database.folders import FolderRow
 from maia.database.ids import ID_CHARS, now_ms
 from maia.database.messages import MessageRow
@@ -331,12 +331,27 @@ class Workspace:
         return await self._database.read(find)
 
     async def since(self, row: ConversationRow, seq: int) -> tuple[int, Sequence[Logged]]:
-        """For a page that shows the log up to `seq`: the turn it had come to, and all events from that turn on."""
+        """For a page that shows the log up to `seq`: the turn it had come to, and all events from that turn on.
+
+        Of turns before that there are all events, too, where something came after `seq`.
+        """
 
         def find(connection: Connection) -> tuple[int, Sequence[Logged]]:
             now = conversations.conversation(connection, row.id) or row
             turn = turn_at(connection, row.id, seq)
-            return turn, events_of_turns(connection, row.id, max(1, turn), now.last_turn)
+            logged = [*events_of_turns(connection, row.id, max(1, turn), now.last_turn)]
+            for earlier in turns_after(connection, row.id, seq, turn):
+                logged += events_of_turns(connection, row.id, earlier, earlier)
+            return turn, sorted(logged, key=lambda each: each.seq)
+
+        return await self._database.read(find)
+
+    async def turns_until(self, row: ConversationRow, turns: Iterable[int], seq: int) -> Sequence[Logged]:
+        """These turns as they stood before that number of the log."""
+
+        def find(connection: Connection) -> Sequence[Logged]:
+            found = (each for turn in turns for each in events_of_turns(connection, row.id, turn, turn))
+            return [each for each in found if each.seq < seq]
 
         return await self._database.read(find)
 

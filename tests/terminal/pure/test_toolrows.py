@@ -142,7 +142,7 @@ def test_a_call_without_preview_shows_its_first_text(arguments: dict[str, object
 def test_marks_are_words_without_unicode() -> None:
     look = Look(unicode=False, width=60)
     first = [shown(row_lines(Call("1", "X", "", state), look, EN), 60).split()[0] for state in MARKS]
-    assert first == [">", ">", "?", "ok", "x", "no", "skip", "~"]
+    assert first == [">", ">", "?", "ok", "x", "no", "skip", "~", "wait"]
 
 
 def test_a_screen_reader_hears_sentences() -> None:

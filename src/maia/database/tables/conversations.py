@@ -97,7 +97,7 @@ DELEGATIONS = Table(
     METADATA,
     to("conversations", "conversation_id", primary=True),
     words("kind"),  # specialist | card | sub
-    count("turn", 0),  # of the parent, with the call that made it
+    count("turn", 0),  # of the parent, with the call that made it, or goes on with it
     words("call_id", ""),
     words("provider_id"),  # what the delegating turn really ran on
     words("model_id"),

@@ -82,6 +82,8 @@ async def pieces(desk: Desk, person: Person, reader: Reader, row: ConversationRo
                 await asyncio.sleep(_AFTER_YOU)
             if parts := changed(batch):
                 yield frame(parts, event="record")
+            if turns := canvas.unknown(batch):
+                canvas.learn(await desk.workspace.turns_until(row, turns, batch[0].seq))
             added = canvas.add(batch)
             if is_silent and any(isinstance(each.event, TextDelta) for each in batch):
                 yield frame(next(added, ""))  # without a number: only with all the rest is the page that far
@@ -129,12 +131,23 @@ class Canvas:
         self._strip = self.reader.pieces("execution.html")
         for number, turn in self._folds.items():
             view = turn.view()
-            if missed and number == shown_turn:
+            if missed and number <= shown_turn:
                 yield part(f"turn-{number}", self._rows.turn(view, self.author))
             elif number > shown_turn:
                 yield from self._new(view)
             self._remember(view)
         yield from self._head(missed)
+
+    def unknown(self, logged: tuple[Logged, ...]) -> set[int]:
+        """Turns before those that it knows which these events change: what was asked there is decided or done later."""
+        newest = max(self._folds, default=0)
+        return {each.turn for each in logged if 0 < each.turn < newest and each.turn not in self._folds}
+
+    def learn(self, logged: Iterable[Logged]) -> None:
+        """Turns as the page shows them already, if it does."""
+        for each in fold(logged):
+            self._folds[each.number] = each
+            self._remember(each.view())
 
     def add(self, logged: tuple[Logged, ...]) -> Iterator[str]:
         """What these events change."""

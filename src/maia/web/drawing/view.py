@@ -19,6 +19,7 @@ from maia.core.events import (
     RetryScheduled,
     SessionRenamed,
     StepStarted,
+    SubConversationChanged,
     SubConversationStarted,
     TextDelta,
     ToolCallDrafted,
@@ -43,6 +44,7 @@ from maia.core.types import (
     ToolCallPart,
     Usage,
 )
+from maia.workspace.delegating.delegation import WAITS
 from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status
 
@@ -50,8 +52,8 @@ LONGEST_OUTPUT = 65_536
 LONGEST_NAME: Final = 200
 """Characters of a call's output that are shown (R-2.177)."""
 
-CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "approval", "skipped", "unknown"]
-"""The seven states of a row (R-2.181–R-2.187)."""
+CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "approval", "skipped", "unknown", "pending"]
+"""The seven states of a row (R-2.181–R-2.187), and that of a call whose specialist waits for a person (R-2.188)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,9 @@ class TurnFold:
     _calls: dict[str, str] = field(default_factory=dict[str, str])
     _asked: dict[str, str] = field(default_factory=dict[str, str])
     _queued: set[str] = field(default_factory=set[str])
+    _notices: list[Notice] = field(default_factory=list[Notice])
+    _met: set[str] = field(default_factory=set[str])
+    _given: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self._view = TurnView(self.number)
@@ -242,7 +247,8 @@ class TurnFold:
             case UserSaid():
                 self._set(said=Said(event.text, logged.at, event.attachments, event.by))
             case Notice():
-                self._set(notices=(*self._view.notices, event))
+                self._notices.append(event)
+                self._tell()
             case TurnEnded():
                 self._close_words("")
                 self._end_open_calls()
@@ -302,6 +308,8 @@ class TurnFold:
                 self._change(event.call_id, state="running", preview=event.preview, since=at)
             case SubConversationStarted():
                 self._change(event.call_id, child=event.conversation)
+            case SubConversationChanged():
+                self._handed(event)
             case ToolOutput():
                 if (call := self._call(event.call_id)) is not None:
                     self._change(event.call_id, output=(call.output + event.text)[-LONGEST_OUTPUT:])
@@ -328,6 +336,20 @@ class TurnFold:
             asked=_question(event),
         )
         self._tools()
+
+    def _handed(self, event: SubConversationChanged) -> None:
+        """A row that waited for somebody below; what was said about that is not so any more, or is again."""
+        self._given.add(event.call_id)
+        self._change(event.call_id, state=event.status)
+        (self._met.discard if event.status == "pending" else self._met.add)(event.conversation)
+        self._tell()
+
+    def _tell(self) -> None:
+        def now(notice: Notice) -> Notice:
+            is_met = notice.key in WAITS.values() and notice.values.get("conversation") in self._met
+            return Notice("info", "delegate.met", notice.values) if is_met else notice
+
+        self._set(notices=tuple(now(notice) for notice in self._notices))
 
     def _queue(self, event: CallQueued) -> None:
         """The row says what it waits for, also when the model was told to go on without it (R-2.185)."""
@@ -364,7 +386,8 @@ class TurnFold:
         """A row that is still open when the turn ends has an outcome that nobody knows (R-2.187)."""
         for call_id in self._calls:
             call = self._call(call_id)
-            if call is not None and call_id not in self._queued and call.state in ("running", "approval"):
+            is_elsewhere = call_id in self._queued or call_id in self._given
+            if call is not None and not is_elsewhere and call.state in ("running", "approval"):
                 self._change(call_id, state="unknown", since=None)
 
     def _tools(self) -> None:

@@ -44,6 +44,7 @@ CALLS: Final[Mapping[CallState, Sign]] = {
     "approval": Sign("hand", "warning", "web.call.approval"),
     "skipped": Sign("skip", "muted", "web.call.skipped"),
     "unknown": Sign("unknown", "muted", "web.call.unknown"),
+    "pending": Sign("clock", "info", "web.call.pending"),
 }
 
 STATUSES: Final[Mapping[Status, Sign]] = {

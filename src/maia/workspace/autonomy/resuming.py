@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from maia.core.events import ToolCallFinished, ToolCallStarted, TurnStarted, UserSaid
+from maia.core.types import NO_FAILURE
 from maia.database.events import Logged, events_of_turns
 from maia.engine.repeats import call_key
 
@@ -47,13 +48,13 @@ def earlier_of(connection: Connection, conversation_id: str, turn: int) -> Earli
 
 
 def made_in(logged: Iterable[Logged]) -> set[str]:
-    """The calls that succeeded among these events."""
+    """The calls that did what was asked, or had it begun, among these events."""
     begun: dict[str, str] = {}
     made: set[str] = set()
     for each in logged:
         event = each.event
         if isinstance(event, ToolCallStarted):
             begun[event.call_id] = call_key(event.name, event.arguments)
-        elif isinstance(event, ToolCallFinished) and event.status == "succeeded" and event.call_id in begun:
+        elif isinstance(event, ToolCallFinished) and event.status in NO_FAILURE and event.call_id in begun:
             made.add(begun[event.call_id])
     return made

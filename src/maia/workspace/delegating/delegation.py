@@ -32,8 +32,8 @@ from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
 
 Emit = Callable[[Event], None]
-_WAITS: Final = {"answer": "delegate.asks", "approval": "delegate.approval"}
-"""What people read in the chat above when a specialist needs something of them."""
+WAITS: Final = {"answer": "delegate.asks", "approval": "delegate.approval"}
+"""What people read in the chat above when a specialist needs something of them; `conversation` is where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class TurnDelegation:
     async def run(self, call_id: str, agent: str, task: str, conversation: str) -> Run:
         wanted = self._named(agent, specialist=True)
         if conversation:
-            child = await self._again(conversation, wanted)
+            child = await self._again(call_id, conversation, wanted)
         else:
             child = await self._make("specialist", call_id, excerpt(task), wanted)
         self._emit(SubConversationStarted(call_id, child.id, wanted.nickname))
@@ -94,7 +94,8 @@ class TurnDelegation:
             await self._stopped(child, going)
             raise
         if done.waits:
-            self._emit(Notice("warn", _WAITS[done.waits], {"name": visible(wanted.nickname)}))
+            named = {"name": visible(wanted.nickname), "conversation": child.id}
+            self._emit(Notice("warn", WAITS[done.waits], named))
         problem, later = problem_of(done.ended.failure, self._say), not how.attended
         end = (done.ended.outcome, done.text, problem, done.cost)
         return Run(child.id, wanted.nickname, *end, done.waits, later)
@@ -157,14 +158,14 @@ class TurnDelegation:
             self._g.log.write(self._row.id, self._turn, [event])
         return Opened(child.id, child.title, agent, bool(task))
 
-    async def _again(self, conversation_id: str, agent: Colleague) -> ConversationRow:
+    async def _again(self, call_id: str, conversation_id: str, agent: Colleague) -> ConversationRow:
         """A conversation of that specialist which this one started before, to go on with on this turn's model."""
 
         def find(connection: Connection) -> ConversationRow | None:
             row = conversations.conversation_of(connection, conversation_id, self._row.owner_id)
             if row is None or (row.parent_id, row.is_sub, row.agent) != (self._row.id, True, agent.name):
                 return None
-            delegations.renew(connection, row.id, *self._pair)
+            delegations.renew(connection, row.id, self._turn, call_id, *self._pair)
             return row
 
         found = await self._g.database.write(find)

@@ -23,6 +23,7 @@ from maia.database.late import AwaitedBy, Late, WaitsFor
 from maia.workspace.colleagues import named
 from maia.workspace.delegating.problem import problem_of
 from maia.workspace.delegating.runs import How
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.log import Log
 from maia.workspace.meta import TurnSums
 from maia.workspace.problems import Busy
@@ -84,8 +85,19 @@ class LateResults:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def take_up(self) -> None:
-        """What came while no server was there."""
-        for parent_id in await self._database.read(late.expecting):
+        """What came while no server was there, and what one did not come to tell any more."""
+        upward = Upward(self._log)
+
+        def look(connection: Connection) -> Sequence[str]:
+            parents = late.expecting(connection)
+            for each in (each for parent in parents for each in late.late_below(connection, parent)):
+                if each.awaited_by != "told":
+                    upward.note_call(connection, each.conversation_id)
+            return parents
+
+        parents = await self._database.read(look)
+        upward.tell()
+        for parent_id in parents:
             self.came(parent_id)
 
     def came(self, parent_id: str) -> None:
@@ -99,7 +111,14 @@ class LateResults:
     async def refused(self, row: ConversationRow) -> None:
         """All that it waited for was refused: it stays stopped, and whoever waits for it is told."""
         if row.parent_id is not None:
-            await self._database.write(lambda c: late.settle(c, row.id, row.last_turn, is_refused=True))
+            upward = Upward(self._log)
+
+            def along(connection: Connection) -> None:
+                late.settle(connection, row.id, row.last_turn, is_refused=True)
+                upward.note_call(connection, row.id)
+
+            await self._database.write(along)
+            upward.tell()
             self.came(row.parent_id)
 
     async def close(self) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from maia.core.events import RecordChanged
+from maia.core.events import Event, RecordChanged, SubConversationChanged
 from maia.database import delegations
+from maia.database.delegations import Handed
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.workspace.log import Log
@@ -16,15 +17,32 @@ class Upward:
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self._shown: list[tuple[str, int]] = []
+        self._told: dict[tuple[str, int], list[Event]] = {}
 
-    def note(self, connection: Connection, conversation_id: str, outcome: str = "") -> None:
-        """That conversation is in another state; with the `outcome` of its turn where one ended."""
-        self._shown += delegations.tell_above(connection, conversation_id, outcome)
+    def note(self, connection: Connection, conversation_id: str, outcome: str = "", *, is_told: bool = False) -> None:
+        """That conversation is in another state; with the `outcome` of its turn where one ended.
+
+        `is_told`: the call that it works for still waits for it, and says by itself how it went.
+        """
+        for above, turn in delegations.tell_above(connection, conversation_id, outcome):
+            self._told.setdefault((above, turn), []).append(RecordChanged(("children", "fields", "history")))
+        if not is_told:
+            self.note_call(connection, conversation_id)
+
+    def note_call(self, connection: Connection, conversation_id: str) -> None:
+        """The row of the call that it works for, which is over, is another one."""
+        handed = delegations.handed(connection, conversation_id)
+        if handed is not None:
+            self._told.setdefault((handed.conversation_id, handed.turn), []).append(changed(handed, conversation_id))
 
     def tell(self) -> None:
         """Readers of the conversations above look again."""
-        shown, self._shown = dict(self._shown), []
-        for conversation_id, turn in shown.items():
-            event = Stamped(now_ms(), RecordChanged(("children", "fields", "history")))
-            self._log.write(conversation_id, turn, [event])
+        told, self._told = self._told, {}
+        for (conversation_id, turn), events in told.items():
+            at = now_ms()
+            self._log.write(conversation_id, turn, [Stamped(at, event) for event in dict.fromkeys(events)])
+
+
+def changed(handed: Handed, conversation_id: str) -> SubConversationChanged:
+    """What the log above says of it."""
+    return SubConversationChanged(handed.call_id, conversation_id, handed.status)
