@@ -80,6 +80,7 @@ def test_a_row_waits_with_its_specialist_also_when_the_conversation_went_on_and_
     page.wait_for_url("**/conversations/*")
     state, notices = page.locator("#turn-1 .row-state").first, page.locator("#turn-1 .notice")
     expect(state).to_have_text(say("web.call.pending"))
+    expect(page.locator("#run-badge")).to_have_text(say("web.status.waiting"))
     expect(notices).to_contain_text([say("delegate.asks", name=NAME)])
     page.fill("#message", "Et sinon ?")
     page.keyboard.press("Enter")

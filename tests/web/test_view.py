@@ -252,6 +252,7 @@ def test_a_call_whose_specialist_waits_for_a_person_is_no_success_until_it_is_do
     (row,) = [each for item in view.items if isinstance(item, Trace) for each in item.calls]
     assert (row.state, row.child) == (state, "below")
     assert view.notices == (Notice("info", notice, ASKS.values) if isinstance(notice, str) else notice, other)
+    assert progress_of(view).waits == (state == "pending"), "no run has finished whose specialist waits"
 
 
 def test_every_state_has_its_own_shape_and_words(say: Catalogue) -> None:
