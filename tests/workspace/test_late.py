@@ -309,3 +309,25 @@ def test_a_run_goes_on_with_what_is_there_once_the_last_that_waits_is_deleted(tm
         assert "Gold." in read(wire, "Go")
 
     play(url_of(tmp_path), tmp_path, wire, tell, [agent(each) for each in ("mole", "owl")])
+
+
+@pytest.mark.parametrize(("second", "end"), [("Found gold.", "succeeded"), (QUESTION, "unknown")], ids=["done", "asks"])
+def test_the_row_of_a_call_whose_work_a_later_one_takes_over_waits_no_more(
+    tmp_path: Path, second: Any, end: str
+) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig")], "It asks."], dig=[QUESTION, "Which?", second, "Which?"])
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        (child,) = await stage.children(row)
+        wire.parts["Go"] += [[ask("mole", "The left one", conversation=child.id)], "Good."]
+        await turn(stage.workspace, stage.user, row, "And?")
+        first, later = await stage.told(row)
+        changed = await events_of(stage.workspace, row, SubConversationChanged)
+        assert [(each.call_id, each.status) for each in changed] == [
+            (first.call_id, status) for status in dict.fromkeys(["unknown", end])
+        ]
+        assert later.status == ("pending" if end == "unknown" else "succeeded")
+
+    play(url_of(tmp_path), tmp_path, wire, tell)

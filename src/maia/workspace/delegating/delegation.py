@@ -10,14 +10,15 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from maia.core.delegation import Delegate, Opened, Run
-from maia.core.events import Event, Notice, RecordChanged, SubConversationStarted
+from maia.core.delegation import Delegate, Opened, Run, status_of
+from maia.core.events import Event, Notice, RecordChanged, SubConversationChanged, SubConversationStarted
 from maia.core.ports import Say
 from maia.core.text import visible
+from maia.core.types import ToolStatus
 from maia.database import conversations, delegations, history
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
-from maia.database.delegations import DEEPEST, Above, Delegated, DelegationKind
+from maia.database.delegations import DEEPEST, Above, Delegated, DelegationKind, Handed
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.folders.lists import Folder
@@ -81,8 +82,10 @@ class TurnDelegation:
 
     async def run(self, call_id: str, agent: str, task: str, conversation: str) -> Run:
         wanted = self._named(agent, specialist=True)
+        taken_over: Handed | None = None
         if conversation:
-            child = await self._again(call_id, conversation, wanted)
+            child, taken_over = await self._again(call_id, conversation, wanted)
+            self._tell_earlier(child, taken_over, "unknown")
         else:
             child = await self._make("specialist", call_id, excerpt(task), wanted)
         self._emit(SubConversationStarted(call_id, child.id, wanted.nickname))
@@ -93,7 +96,9 @@ class TurnDelegation:
         except asyncio.CancelledError:
             await self._stopped(child, going)
             raise
-        if done.waits:
+        if not done.waits:
+            self._tell_earlier(child, taken_over, status_of(done.ended.outcome))
+        else:
             named = {"name": visible(wanted.nickname), "conversation": child.id}
             self._emit(Notice("warn", WAITS[done.waits], named))
         problem, later = problem_of(done.ended.failure, self._say), not how.attended
@@ -158,15 +163,27 @@ class TurnDelegation:
             self._g.log.write(self._row.id, self._turn, [event])
         return Opened(child.id, child.title, agent, bool(task))
 
-    async def _again(self, call_id: str, conversation_id: str, agent: Colleague) -> ConversationRow:
-        """A conversation of that specialist which this one started before, to go on with on this turn's model."""
+    def _tell_earlier(self, child: ConversationRow, earlier: Handed | None, status: ToolStatus) -> None:
+        """The row of a call whose work a later one took over: what comes of that is what comes of both."""
+        if earlier is not None:
+            event = Stamped(now_ms(), SubConversationChanged(earlier.call_id, child.id, status))
+            self._g.log.write(self._row.id, earlier.turn, [event])
 
-        def find(connection: Connection) -> ConversationRow | None:
+    async def _again(
+        self, call_id: str, conversation_id: str, agent: Colleague
+    ) -> tuple[ConversationRow, Handed | None]:
+        """A conversation of that specialist which this one started before, to go on with on this turn's model.
+
+        With it comes the earlier call whose row waits until now.
+        """
+
+        def find(connection: Connection) -> tuple[ConversationRow, Handed | None] | None:
             row = conversations.conversation_of(connection, conversation_id, self._row.owner_id)
             if row is None or (row.parent_id, row.is_sub, row.agent) != (self._row.id, True, agent.name):
                 return None
+            earlier = delegations.handed(connection, row.id)
             delegations.renew(connection, row.id, self._turn, call_id, *self._pair)
-            return row
+            return row, earlier if earlier is not None and earlier.status == "pending" else None
 
         found = await self._g.database.write(find)
         if found is None:
