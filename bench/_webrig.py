@@ -20,6 +20,7 @@ from harness import ROOT, compiled
 from sqlalchemy import Connection
 from tests.web.serving import OWNER, Serving, Visitor, serving
 
+from maia.core.costs import Cost
 from maia.core.events import (
     Answered,
     Event,
@@ -30,7 +31,7 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import AssistantMessage, Cost, TextPart, ToolCallPart
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.database import conversations, messages, users
 from maia.database.address import database_url
 from maia.database.database import Database

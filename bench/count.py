@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import Row, at_most
 
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     Message,
     TextPart,

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness import Row, at_most
 from tests.permissions.everyday import EVERYDAY, RULES
 
-from maia.core.types import Need, Rule, RuleSource, Verdict
+from maia.core.permission import Need, Rule, RuleSource, Verdict
 from maia.permissions import shell
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place

@@ -6,7 +6,7 @@ import json
 
 from harness import Row, at_most
 
-from maia.core.types import ToolSpec
+from maia.core.requests import ToolSpec
 from maia.tools.toolbox import built_in_tools
 
 FILE_TOOLS = frozenset({"Read", "Write", "Edit", "Glob", "Grep", "TodoWrite", "CurrentModel"})

@@ -15,8 +15,9 @@ OUTPUT = "".join(f"line {n}: {'x' * 60}\n" for n in range(3_000))
 
 
 def main() -> list[Row]:
+    from maia.core.costs import Cost
     from maia.core.events import Answered, Event, TextDelta, ToolCallFinished, ToolCallStarted, ToolOutput, UserSaid
-    from maia.core.types import AssistantMessage, Cost, TextPart
+    from maia.core.messages import AssistantMessage, TextPart
     from maia.i18n.catalogue import Catalogue
     from maia.terminal.colours import Look, to_ansi
     from maia.terminal.markdown import markdown_lines

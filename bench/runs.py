@@ -21,7 +21,7 @@ from tests.fakes import fake_llm
 from maia.app.build import Ground, build_conversation, lay_ground
 from maia.app.runs import open_runs
 from maia.core.runs import RunWish
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.i18n.catalogue import Catalogue
 from maia.runs.client import HostedRuns
 from maia.terminal.options import Options

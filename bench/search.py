@@ -12,9 +12,11 @@ from typing import cast
 
 from harness import Row, at_most
 
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Decision, Need, Verdict
 from maia.core.ports import Fetcher, Hands, Processes, ToolMemory
+from maia.core.reason import Reason
 from maia.core.tool import AnyTool
-from maia.core.types import Decision, JsonObject, Need, Reason, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.tools import glob, grep
 from maia.tools.readlog import SessionReads

@@ -26,7 +26,8 @@ CHARS = CHUNKS * 20
 
 async def ours(url: str, form: str) -> None:
     from maia.core.events import WireAnswer
-    from maia.core.types import ModelRequest, TextPart, UserMessage
+    from maia.core.messages import TextPart, UserMessage
+    from maia.core.requests import ModelRequest
     from maia.llm.open import open_wire
     from maia.llm.target import WireTarget
 
@@ -97,7 +98,8 @@ def compared(name: str, pause: float) -> list[Row]:
 
 FIRST_CALL = """
 import asyncio, sys
-from maia.core.types import ModelRequest, TextPart, UserMessage
+from maia.core.messages import TextPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.llm.open import open_wire
 from maia.llm.target import WireTarget
 async def main():

@@ -15,7 +15,8 @@ from typing import Any
 from maia.core.agent import RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
-from maia.core.types import Effort, JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.requests import Effort
 from maia.settings_file import SettingsFile, close_if_secret, read_settings_file
 from maia.settings_prices import TokenPrice
 from maia.settings_values import (

@@ -14,8 +14,8 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from maia.core.events import Notice
 from maia.core.fileread import read_bounded
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
-from maia.core.types import JsonObject
 
 MAX_BYTES = 1_000_000
 """A settings file is written by a person; beyond this size something else lies there."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from maia.core.agent import OWN_RUNNER, RealModel
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.requests import Effort
 from maia.core.secret import Secret
-from maia.core.types import Effort, JsonObject, JsonValue
 from maia.settings_prices import TokenPrice, prices_of
 
 SandboxMode: TypeAlias = Literal["off", "auto", "required"]

@@ -22,7 +22,8 @@ from maia.app.paying import Purses
 from maia.core.agent import AgentDefinition, AgentRules, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
-from maia.core.types import Effort, Need, Verdict
+from maia.core.permission import Need, Verdict
+from maia.core.requests import Effort
 from maia.i18n.catalogue import Catalogue
 from maia.permissions.trust import trust_state
 from maia.terminal.options import Options

@@ -6,7 +6,7 @@ import pytest
 
 from maia.app.build import Ground, build_conversation, lay_ground, look_for_wall
 from maia.core.events import SessionRenamed
-from maia.core.types import Need, Verdict
+from maia.core.permission import Need, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox import wall
 from maia.sandbox.places import Places

@@ -6,7 +6,7 @@ import pytest
 from maia.app.colleagues import KnownAgents, seated
 from maia.app.ground import plain_ground
 from maia.core.agent import AgentDefinition, AgentRules, RealModel
-from maia.core.types import Need, Verdict
+from maia.core.permission import Need, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.permissions.trust import remember, trust_state
 from maia.terminal.options import Options

@@ -11,9 +11,11 @@ import pytest
 from maia.app import runtimes
 from maia.app.isolation import Trialist, sandbox_status
 from maia.app.runtimes import Yard, patience_of, program_models
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
+from maia.core.messages import AssistantMessage
+from maia.core.reason import Reason
 from maia.core.runtime import ProgramTask
-from maia.core.types import AssistantMessage, Failure, Reason
 from maia.folders.instance import Instance
 from maia.folders.safety import Safety
 from maia.launch import find_folders

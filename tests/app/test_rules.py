@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maia.app.rules import FolderRules
-from maia.core.types import Need, Verdict
+from maia.core.permission import Need, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.launch import Folders
 from maia.terminal.options import Options

@@ -15,7 +15,7 @@ from maia.app.backup import resume_restore
 from maia.app.cli import run
 from maia.backup import swap
 from maia.backup.archive import END, MANIFEST
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database import conversations, migrate, people, search, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database

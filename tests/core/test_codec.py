@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from maia.core import events
 from maia.core.codec import UnreadableEvent, dump_event, load_event, to_json
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.events import Answered, Notice, TextDelta, ToolCallFinished, TurnEnded
-from maia.core.types import AssistantMessage, Cost, DiffBlock, Failure, JsonObject, TextPart, ToolCallPart, Usage
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.results import DiffBlock
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

@@ -8,28 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from maia.core.costs import Cost, Usage
 from maia.core.errors import ArgumentProblem
 from maia.core.events import Event, Notice, TextDelta, WireAnswer, WireEvent
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Answer, Decision, Need, Verdict
 from maia.core.ports import Hands, ToolMemory
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Attachment,
-    Block,
-    ChosenBy,
-    Cost,
-    Decision,
-    JsonObject,
-    ModelRequest,
-    Need,
-    Reason,
-    TextPart,
-    ToolCallPart,
-    ToolResult,
-    ToolSpec,
-    Usage,
-    Verdict,
-)
+from maia.core.reason import Reason
+from maia.core.requests import ChosenBy, ModelRequest, ToolSpec
+from maia.core.results import Block, ToolResult
+from maia.core.submission import Attachment
 from maia.engine.context import Tally, Window
 from maia.engine.conversation import Conversation
 from maia.engine.setup import BangOutcome, Bound, CallContext, Config, Setup
@@ -290,7 +279,7 @@ async def play(
     stop_at: Callable[[Event], bool] = lambda _event: False,
 ) -> list[Event]:
     """One turn to its end; `answers` is asked for every event that has an `approval_id`."""
-    from maia.core.types import Submission
+    from maia.core.submission import Submission
 
     events: list[Event] = []
     async for event in talk.turn(Submission(text)):

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 import pytest
 
+from maia.core.endings import Failure
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -21,19 +22,12 @@ from maia.core.events import (
     ToolCallFinished,
     TurnEnded,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, Message, ToolCallPart, ToolMessage
+from maia.core.permission import Answer, Verdict
 from maia.core.ports import Hands
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Failure,
-    JsonObject,
-    Message,
-    Submission,
-    ToolCallPart,
-    ToolMessage,
-    ToolResult,
-    Verdict,
-)
+from maia.core.results import ToolResult
+from maia.core.submission import Submission
 from maia.engine.conversation import Conversation
 from maia.engine.transcript import Transcript
 from maia.store.journal import read_records

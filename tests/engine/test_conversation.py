@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from maia.core.costs import Cost, Usage
 from maia.core.errors import NotConfigured, SessionProblem
 from maia.core.events import (
     ContextMeasured,
@@ -23,17 +24,10 @@ from maia.core.events import (
     TurnEnded,
     UserSaid,
 )
-from maia.core.types import (
-    Attachment,
-    Cost,
-    Section,
-    Submission,
-    TextPart,
-    ToolMessage,
-    ToolResult,
-    Usage,
-    UserMessage,
-)
+from maia.core.messages import TextPart, ToolMessage, UserMessage
+from maia.core.requests import Section
+from maia.core.results import ToolResult
+from maia.core.submission import Attachment, Submission
 from maia.engine.attached import attachment_text
 from maia.engine.context import Assembler, Window, view_context
 from maia.engine.transcript import INTERRUPTED, Transcript

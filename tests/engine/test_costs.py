@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maia.core.costs import add_costs, add_usages
-from maia.core.types import Cost, Usage
+from maia.core.costs import Cost, Usage, add_costs, add_usages
 from maia.engine.costs import costs_by_model
 from maia.engine.views import ModelCost
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from maia.core.codec import dump_event
+from maia.core.costs import Cost, Usage
 from maia.core.errors import SessionProblem
 from maia.core.events import (
     Answered,
@@ -26,7 +27,8 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import AssistantMessage, Cost, ModelRequest, ReasoningPart, TextPart, ToolCallPart, Usage
+from maia.core.messages import AssistantMessage, ReasoningPart, TextPart, ToolCallPart
+from maia.core.requests import ModelRequest
 from maia.engine.costs import costs_by_model
 from maia.engine.export import markdown
 from maia.engine.transcript import Transcript

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Need
 from maia.core.runtime import ProgramCall
-from maia.core.types import Need, ToolCallPart
 from maia.engine.programfiles import before, changes_files, record
 
 

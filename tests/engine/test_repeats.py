@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.events import ApprovalRequested, ToolCallFinished
-from maia.core.types import Answer, Verdict
+from maia.core.permission import Answer, Verdict
 from tests.engine.doubles import FakeJudge, FakeTool, FakeWire, call, call_answer, conversation, play, text_answer
 
 pytestmark = pytest.mark.anyio

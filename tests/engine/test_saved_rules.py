@@ -9,9 +9,10 @@ from typing import cast
 import pytest
 
 from maia.core.events import ApprovalRequested, Event, Notice
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Answer, Need
 from maia.core.ports import Hands
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Need, ToolCallPart
 from maia.engine.approvals import Approvals
 from maia.engine.gate import Gate
 from maia.permissions.judge import RuleJudge

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from maia.core.types import AssistantMessage, Message, Section, TextPart, UserMessage
+from maia.core.messages import AssistantMessage, Message, TextPart, UserMessage
+from maia.core.requests import Section
 from maia.engine.context import Assembler, base_sections
 from maia.engine.preface import place_of_message, with_preface
 from maia.engine.sizing import growth, sized

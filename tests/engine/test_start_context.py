@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.events import Notice
-from maia.core.types import Section
+from maia.core.requests import Section
 from maia.engine.context import StartContext, read_start_context
 
 FOUND = {

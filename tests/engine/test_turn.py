@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -27,20 +29,9 @@ from maia.core.events import (
     UserSaid,
     WireFailed,
 )
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Cost,
-    Failure,
-    Need,
-    TextPart,
-    ToolMessage,
-    ToolResult,
-    ToolResultPart,
-    Usage,
-    UserMessage,
-    Verdict,
-)
+from maia.core.messages import AssistantMessage, TextPart, ToolMessage, ToolResultPart, UserMessage
+from maia.core.permission import Answer, Need, Verdict
+from maia.core.results import ToolResult
 from maia.engine.turn import STEPS_SPENT
 from tests.engine.doubles import (
     FakeJudge,

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from maia.core.types import Decision, Need, Reason, Rule, RuleSource, Verdict
+from maia.core.permission import Decision, Need, Rule, RuleSource, Verdict
+from maia.core.reason import Reason
 from maia.folders.fence import Fence
 from maia.folders.safety import Safety
 from maia.permissions.judge import RuleJudge

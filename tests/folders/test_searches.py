@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maia.core.types import Decision, Need, Sweep, Verdict
+from maia.core.permission import Decision, Need, Sweep, Verdict
 from maia.folders.fence import Fence
 from maia.folders.safety import Safety
 from maia.folders.searches import reaches

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from maia.core import events, types
+from maia.core import costs, endings, events, messages, permission, reason, requests, results, submission
 from maia.core.codec import to_json
+from maia.core.costs import Cost
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Verdict
 from maia.settings_values import KEYS
 from maia.terminal.commands import COMMANDS
 from maia.terminal.headless import EXIT_CODES
@@ -16,6 +19,8 @@ from maia.terminal.options import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 REWRITE = os.environ.get("MAIA_WRITE_DOCS") == "1"
+VALUES = (messages, requests, endings, costs, permission, reason, results, submission)
+"""Where the values stand that events hold, in the order in which they are told."""
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
@@ -29,7 +34,7 @@ _HEAD = """# Events
 
 Everything that happens in a session is one stream of events. The screen, `--output-format stream-json`, the session
 files and the tests read this stream and nothing else. This page is written from `src/maia/core/events.py` and
-`types.py` (`MAIA_WRITE_DOCS=1 ./test tests/house/test_docs.py`), and a test holds it to them.
+the values beside it (`MAIA_WRITE_DOCS=1 ./test tests/house/test_docs.py`), and a test holds it to them.
 
 In JSON each event is an object with `type` and its fields in camelCase. Readers leave out types and fields that they
 do not know; a new version may add both.
@@ -41,8 +46,8 @@ do not know; a new version may add both.
 
 def _kind(hint: object) -> str:
     """A type as JSON readers see it."""
-    if hint in (typing.Any, types.JsonObject):
-        return "object" if hint == types.JsonObject else "any"
+    if hint in (typing.Any, JsonObject):
+        return "object" if hint == JsonObject else "any"
     if hint is type(None):
         return "null"
     origin, args = typing.get_origin(hint), typing.get_args(hint)
@@ -55,7 +60,7 @@ def _kind(hint: object) -> str:
     named = {str: "string", int: "number", float: "number", bool: "true/false"}
     if hint in named:
         return named[typing.cast("type", hint)]
-    if isinstance(hint, type) and issubclass(hint, types.Verdict):
+    if isinstance(hint, type) and issubclass(hint, Verdict):
         return " \\| ".join(f'"{member.name.lower()}"' for member in hint)
     name = getattr(hint, "__name__", str(hint))
     return f"[{name}](#{name.lower()})"
@@ -75,7 +80,7 @@ def _entry(cls: type) -> str:
 
 
 def _used_values(classes: tuple[type, ...]) -> list[type]:
-    """The value classes that events hold, in the order in which they stand in `types.py`."""
+    """The value classes that events hold, in the order in which they stand in `VALUES`."""
     found: set[type] = set()
 
     def visit(hint: object) -> None:
@@ -88,7 +93,8 @@ def _used_values(classes: tuple[type, ...]) -> list[type]:
 
     for cls in classes:
         visit(cls)
-    return [value for value in vars(types).values() if isinstance(value, type) and value in found]
+    written = (value for module in VALUES for value in vars(module).values())
+    return list(dict.fromkeys(value for value in written if isinstance(value, type) and value in found))
 
 
 def events_page() -> str:
@@ -112,7 +118,7 @@ def test_the_page_of_events_says_what_the_source_says() -> None:
 
 
 def test_field_names_on_the_page_are_those_of_the_json() -> None:
-    ended = events.TurnEnded("finished", "end", "stop", None, types.Cost(), "m", "p", 1, 2, 3)
+    ended = events.TurnEnded("finished", "end", "stop", None, Cost(), "m", "p", 1, 2, 3)
     for name in to_json(ended):
         assert f"`{name}`" in page("events.md") or name == "type"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from maia.core.endings import Failure, FailureKind
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice
 from maia.core.memories import Memory, MemoryEntry
-from maia.core.types import Failure, FailureKind
 from maia.memory.meaning import PAUSE, Meaning
 from maia.memory.private import PrivateMemory
 from maia.memory.problems import MemoryProblem

@@ -13,6 +13,8 @@ from mcp import Client
 from mcp.client.client import ConnectMode
 
 from maia.core.agent import AgentLevel
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure, Outcome
 from maia.core.errors import MaiaError, RunProblem, UsageProblem
 from maia.core.events import (
     ApprovalAnswered,
@@ -24,22 +26,11 @@ from maia.core.events import (
     ToolCallStarted,
     TurnEnded,
 )
+from maia.core.jsonvalue import JsonObject
 from maia.core.memories import Found, MemoryEntry
+from maia.core.permission import Answer, Decision, Need, Rule, RuleSource, Verdict
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo, RunNote, RunWish
-from maia.core.types import (
-    Answer,
-    Cost,
-    Decision,
-    Failure,
-    JsonObject,
-    Need,
-    Outcome,
-    Reason,
-    Rule,
-    RuleSource,
-    Usage,
-    Verdict,
-)
 from maia.i18n.catalogue import Catalogue
 from maia.orchestrator.calls import Desk, Identity
 from maia.orchestrator.ports import AgentList, Prompt

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mcp import types
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.orchestrator.address import listen
 from maia.orchestrator.calls import Identity
 from maia.orchestrator.http import serve_http

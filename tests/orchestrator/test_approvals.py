@@ -8,7 +8,7 @@ import pytest
 from mcp import types
 from mcp.client.client import ConnectMode
 
-from maia.core.types import Answer
+from maia.core.permission import Answer
 from maia.i18n.catalogue import Catalogue
 from maia.orchestrator.calls import Identity
 from maia.orchestrator.forms import answer_of, form_message, form_schema

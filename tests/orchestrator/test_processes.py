@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters, stdio_client, types
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from tests.fakes import fake_llm
 
 ROOT = Path(__file__).resolve().parents[2]

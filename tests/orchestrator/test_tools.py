@@ -13,8 +13,8 @@ from mcp import Client, types
 from mcp.client.client import ConnectMode
 from mcp.shared.exceptions import MCPError
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter
-from maia.core.types import JsonObject
 from maia.i18n.catalogue import Catalogue
 from maia.orchestrator.calls import Identity
 from maia.orchestrator.table import TABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
+from maia.core.permission import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions.check import need_of
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from maia.core.types import Rule, Verdict
+from maia.core.permission import Rule, Verdict
 from maia.permissions.rules import parse_rule
 from tests.permissions.made import SOURCE, rules, shell
 

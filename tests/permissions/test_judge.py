@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.errors import SettingsProblem
-from maia.core.types import Need, NeedKind, Rule, Verdict
+from maia.core.permission import Need, NeedKind, Rule, Verdict
 from maia.permissions.judge import FOLDER_FILE, RuleJudge
 from maia.permissions.paths import Place
 from maia.permissions.rules import RuleSet, parse_rule

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Need, NeedKind, Rule, Verdict
+from maia.core.permission import Need, NeedKind, Rule, Verdict
 from maia.permissions.decide import decide
 from maia.permissions.propose import propose
 from maia.permissions.rules import parse_rule

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Need, NeedKind, Rule, RuleSource, Verdict
+from maia.core.permission import Need, NeedKind, Rule, RuleSource, Verdict
 from maia.permissions import wildcard
 from maia.permissions.decide import decide
 from maia.permissions.rule_files import RuleFile, read_rule_file

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.errors import SettingsProblem
-from maia.core.types import Need, Verdict
+from maia.core.permission import Need, Verdict
 from maia.permissions import save
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place

@@ -7,7 +7,7 @@ import pytest
 
 from maia.core.errors import SettingsProblem
 from maia.core.events import Notice
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.permissions.check import check
 from maia.permissions.judge import RuleJudge

@@ -7,19 +7,13 @@ from typing import Any, cast
 import pytest
 
 from maia.core.errors import ToolProblem
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
+from maia.core.permission import Need
 from maia.core.ports import Hands, Say
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramTask
-from maia.core.types import (
-    AssistantMessage,
-    Block,
-    JsonObject,
-    Need,
-    TextPart,
-    ToolCallPart,
-    ToolResult,
-    ToolSpec,
-    UserMessage,
-)
 from maia.privacy.kinds import MASKING, Action
 from maia.privacy.mask import Masked, Masker, Span
 from maia.privacy.placed import CarefulTool, Placed

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.privacy.custom import CustomPattern, check_pattern
 from maia.privacy.kinds import KINDS
 from maia.privacy.mask import Masker

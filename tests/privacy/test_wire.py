@@ -11,21 +11,19 @@ from tests.privacy.test_mask import bare
 
 from maia.core.codec import to_json
 from maia.core.events import TextDelta, WireAnswer, WireEvent
-from maia.core.types import (
+from maia.core.jsonvalue import JsonValue
+from maia.core.messages import (
     AssistantMessage,
     ImagePart,
-    JsonValue,
     Message,
-    ModelRequest,
     ReasoningPart,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    ToolSpec,
     UserMessage,
 )
+from maia.core.requests import ModelRequest, Section, ToolSpec
 from maia.privacy.mask import Masked, Masker, Span, apply
 from maia.privacy.policy import Policy
 from maia.privacy.request import WITHHELD, mask_request

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from maia.core.costs import Cost
+from maia.core.endings import Outcome
 from maia.core.events import Event, ModelChanged, TurnEnded, TurnStarted
+from maia.core.permission import Answer
 from maia.core.runs import RunWish
-from maia.core.types import Answer, Cost, Outcome, Submission
+from maia.core.submission import Submission
 from maia.runs.host import RunHost
 from maia.runs.live import Limits, Prepared
 from maia.runs.store import RunStore

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.errors import MaiaError, RunProblem, SessionProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.runs import RunWish
-from maia.core.types import JsonObject
 from maia.runs import host as host_room
 from maia.runs.control import Line, dump_line, dump_problem, load_line, load_problem
 from maia.runs.host import HostDoor

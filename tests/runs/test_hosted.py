@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from maia.app import runs as app_runs
+from maia.core.costs import Usage
 from maia.core.errors import MaiaError, RunProblem, SessionProblem
 from maia.core.events import (
     ApprovalRequested,
@@ -23,8 +24,8 @@ from maia.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from maia.core.permission import Answer
 from maia.core.runs import RunInfo, RunNote, RunWish
-from maia.core.types import Answer, Usage
 from maia.runs.client import HostedRuns
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall

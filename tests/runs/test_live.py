@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from maia.core.endings import Failure, Outcome
 from maia.core.errors import MaiaError, ModelFailed, NotConfigured, RunProblem
 from maia.core.events import ApprovalAnswered, ApprovalRequested, LimitReached, Notice, TextDelta, TurnEnded
+from maia.core.permission import Answer, Decision, Verdict
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo, RunWish
-from maia.core.types import Answer, Decision, Failure, Outcome, Reason, Verdict
 from maia.runs import live, notes, store
 from maia.runs.host import RunHost
 from maia.runs.live import Limits

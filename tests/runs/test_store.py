@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.codec import dump_event
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.errors import RunProblem
 from maia.core.events import (
     Answered,
@@ -26,18 +28,10 @@ from maia.core.events import (
     ToolCallStarted,
     TurnEnded,
 )
+from maia.core.messages import AssistantMessage, TextPart
+from maia.core.permission import Answer, Decision, Verdict
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo, RunWish
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Cost,
-    Decision,
-    Failure,
-    Reason,
-    TextPart,
-    Usage,
-    Verdict,
-)
 from maia.runs import store
 from maia.runs.hostplace import HOSTS, open_place
 from maia.runs.record import Record, UnreadableRecord, dump_record, load_record

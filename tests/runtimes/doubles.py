@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from maia.core.events import Event, Notice
+from maia.core.requests import ChosenBy
 from maia.core.runtime import ProgramStart
 from maia.core.secret import Secret
-from maia.core.types import ChosenBy
 from maia.engine.context import Window
 from maia.engine.conversation import Conversation
 from maia.engine.setup import Bound

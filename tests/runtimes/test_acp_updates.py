@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from maia.core.permission import Need
 from maia.core.runtime import ProgramCall, ProgramResult
-from maia.core.types import Need
 from maia.runtimes.acp_updates import Fold
 from maia.runtimes.programs import BY_NAME
 

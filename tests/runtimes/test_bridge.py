@@ -27,8 +27,12 @@ from maia.core.events import (
     ToolCallStarted,
     TurnEnded,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import TextPart, ToolCallPart
+from maia.core.permission import Answer, Need, Verdict
+from maia.core.requests import ToolSpec
+from maia.core.results import ToolResult
 from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEvent, ProgramResult, ProgramTask
-from maia.core.types import Answer, JsonObject, Need, TextPart, ToolCallPart, ToolResult, ToolSpec, Verdict
 from maia.runtimes.bridge import Bridge
 from maia.runtimes.bridged import BridgedDesk
 from maia.runtimes.lending import VERSIONS, Lending

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
+from maia.core.costs import Cost, Usage
 from maia.core.events import (
     Answered,
     ApprovalRequested,
@@ -19,7 +20,9 @@ from maia.core.events import (
     ToolCallFinished,
     TurnEnded,
 )
-from maia.core.types import Answer, Cost, Decision, Need, Reason, TextPart, Usage, Verdict
+from maia.core.messages import TextPart
+from maia.core.permission import Answer, Decision, Need, Verdict
+from maia.core.reason import Reason
 from maia.runtimes.patience import Patience
 from maia.runtimes.programs import Speaks
 from maia.sandbox.places import Places

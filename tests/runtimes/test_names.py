@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import DiffBlock, Need, Sweep, Verdict
+from maia.core.permission import Need, Sweep, Verdict
+from maia.core.results import DiffBlock
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.runtimes.names import Told, plain_command, program_call

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
 from maia.core.events import ContextMeasured, TextDelta
 from maia.core.runtime import Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramResult, ProgramStart, ProgramTask
-from maia.core.types import Usage
 from maia.runtimes.acp_updates import Fold, usage_of
 from maia.runtimes.claude_code import ClaudeCodeRuntime
 from maia.runtimes.codex import CodexRuntime

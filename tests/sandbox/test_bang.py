@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from maia.core.types import Attachment
+from maia.core.submission import Attachment
 from maia.i18n.catalogue import Catalogue
 from maia.sandbox.bang import SECONDS, BangEnd, command_of, run_bang
 from tests.sandbox.running import living, processes

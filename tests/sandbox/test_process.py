@@ -15,7 +15,7 @@ import pytest
 
 from maia.core.errors import ToolProblem
 from maia.core.ports import ProcessEnd
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.sandbox import child, environment, process, tree
 from maia.sandbox.child import Child
 from maia.sandbox.process import LocalProcesses

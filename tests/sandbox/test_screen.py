@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from maia.core.errors import ToolProblem
+from maia.core.reason import Reason
 from maia.core.runtime import ProgramGone, ProgramStart
 from maia.core.screens import Screen, Size
-from maia.core.types import Reason
 from maia.sandbox.places import Places
 from maia.sandbox.screen import ScreenPrograms
 from maia.sandbox.wall import WallFound, find_wall

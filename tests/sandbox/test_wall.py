@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from maia.core.ports import ProcessEnd
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.sandbox import wall as module
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, git_folders, lay_out

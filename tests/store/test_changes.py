@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from maia.core import filewrite
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.store.changes import Changes, RestoredFile, UndoReport
 from tests.tools.doubles import ENGLISH, FRENCH
 

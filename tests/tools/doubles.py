@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from maia.core.errors import ToolProblem
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Decision, Need, Rule, RuleSource, Verdict
 from maia.core.ports import Fetcher, Hands, Processes, ToolMemory
+from maia.core.reason import Reason
+from maia.core.results import ToolResult
 from maia.core.tool import AnyTool
-from maia.core.types import Decision, JsonObject, Need, Reason, Rule, RuleSource, ToolResult, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.tools.readlog import SessionReads
 

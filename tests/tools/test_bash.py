@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from maia.core.permission import Need
 from maia.core.ports import Hands, ProcessEnd
-from maia.core.types import Need, Reason, ToolResult
+from maia.core.reason import Reason
+from maia.core.results import ToolResult
 from maia.sandbox.process import LocalProcesses
 from maia.sandbox.wall import WallFound
 from maia.tools.bash import BashArgs, BashTool

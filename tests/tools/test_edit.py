@@ -7,8 +7,9 @@ from typing import Any, cast
 import pytest
 
 from maia.core.errors import ToolProblem
+from maia.core.permission import Need
 from maia.core.ports import Hands
-from maia.core.types import DiffBlock, Need, ToolResult
+from maia.core.results import DiffBlock, ToolResult
 from maia.tools.edit import EditTool
 from maia.tools.read import ReadTool
 from tests.tools.doubles import FakeChanges, call, hands_at, refusal, words

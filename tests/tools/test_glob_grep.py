@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.permission import Decision, Need, Verdict
 from maia.core.ports import Hands
 from maia.core.tool import AnyTool
-from maia.core.types import Decision, Need, Verdict
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.tools import glob, grep, searching

@@ -8,7 +8,8 @@ import pytest
 from maia.app.memories import memory_tools
 from maia.core.errors import ArgumentProblem, ToolProblem
 from maia.core.memories import Found, MemoryEntry
-from maia.core.types import Need, ToolResult
+from maia.core.permission import Need
+from maia.core.results import ToolResult
 from maia.memory.problems import MemoryProblem
 from maia.tools.memory_search import MAX_CHARS, MemorySearchTool
 from maia.tools.memory_store import MemoryStoreTool

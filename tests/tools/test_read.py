@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from maia.core.errors import ToolProblem
 from maia.core.fileread import digest
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
-from maia.core.types import Need, ToolResult, Verdict
+from maia.core.results import ToolResult
 from maia.tools import paths, read
 from maia.tools.edit import EditTool
 from maia.tools.glob import GlobTool

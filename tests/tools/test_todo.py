@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from maia.core.errors import ArgumentProblem
-from maia.core.types import Need, TodoBlock, TodoItem, ToolResult
+from maia.core.permission import Need
+from maia.core.results import TodoBlock, TodoItem, ToolResult
 from maia.tools.current_model import CurrentModelTool
 from maia.tools.todo import TodoWriteTool
 from tests.tools.doubles import FRENCH, call, hands_at

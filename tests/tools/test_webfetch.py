@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.permission import Need
 from maia.core.ports import Fetched
-from maia.core.types import Need, ToolResult
+from maia.core.results import ToolResult
 from maia.tools.webfetch import MAX_BYTES, SECONDS, WebFetchTool, readable
 from tests.tools.doubles import call, hands_at, refusal, words
 

@@ -7,8 +7,9 @@ from typing import cast
 import pytest
 
 from maia.core.fileread import digest
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
-from maia.core.types import DiffBlock, Need, ToolResult, Verdict
+from maia.core.results import DiffBlock, ToolResult
 from maia.tools import files
 from maia.tools.read import ReadTool
 from maia.tools.write import WriteTool

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.i18n.catalogue import LANGUAGES, Catalogue, Lang
 from maia.privacy.message import MASKED, REFUSED
 from maia.privacy.sent import EGRESS, POLICY_UPDATED

@@ -103,7 +103,7 @@ def test_a_clock_that_jumps_back_changes_no_order_and_signs_nobody_out(
     monkeypatch.setattr(ids.time, "time_ns", lambda: real() + int(ahead[0] * 1e9))
 
     async def go() -> None:
-        from maia.core.types import Submission
+        from maia.core.submission import Submission
 
         models = PlayedModels(PlayedWire(["Hello."]))
         async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models) as (workspace, user):

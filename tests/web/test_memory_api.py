@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.drawing.delivered import delivered
 from tests.web.serving import Serving, Visitor

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Cost
 from maia.core.events import Answered, Event, StepStarted, TurnEnded, TurnStarted, UserSaid
-from maia.core.types import AssistantMessage, Cost, TextPart
+from maia.core.messages import AssistantMessage, TextPart
 from maia.store.journal import JsonlJournal
 from tests.web.serving import ROOT, Serving, Visitor, serving
 

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure, Outcome
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -28,21 +30,10 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Cost,
-    Decision,
-    DiffBlock,
-    Failure,
-    Outcome,
-    Reason,
-    TextPart,
-    ToolCallPart,
-    ToolStatus,
-    Usage,
-    Verdict,
-)
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Answer, Decision, Verdict
+from maia.core.reason import Reason
+from maia.core.results import DiffBlock, ToolStatus
 from maia.folders.searches import WORDS
 from maia.i18n.catalogue import Catalogue
 from maia.web.drawing.diff import file_diff

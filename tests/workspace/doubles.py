@@ -11,11 +11,13 @@ from typing import Any
 from maia.agents.shelf import Shelf as AgentShelf
 from maia.agents.template import template
 from maia.core.agent import AgentDefinition
+from maia.core.costs import Cost
 from maia.core.events import Notice, TextDelta, WireAnswer, WireEvent
 from maia.core.memories import Memory
+from maia.core.messages import AssistantMessage, TextPart
 from maia.core.ports import Hands
+from maia.core.requests import ChosenBy, ModelRequest
 from maia.core.secret import Secret
-from maia.core.types import AssistantMessage, ChosenBy, Cost, ModelRequest, TextPart
 from maia.database import users
 from maia.database.address import database_url
 from maia.database.database import Database

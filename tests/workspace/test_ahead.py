@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from maia.core.events import TurnEnded
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.database.conversations import ConversationRow
 from maia.database.users import User
 from maia.engine.setup import Config

@@ -18,21 +18,14 @@ from maia.core.events import (
     WireAnswer,
     WireEvent,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
+from maia.core.requests import ChosenBy, ModelRequest, ToolSpec
+from maia.core.results import ToolResult
 from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEnd, ProgramResult, ProgramTask
-from maia.core.types import (
-    AssistantMessage,
-    ChosenBy,
-    JsonObject,
-    ModelRequest,
-    Need,
-    Submission,
-    TextPart,
-    ToolCallPart,
-    ToolResult,
-    ToolSpec,
-    Verdict,
-)
+from maia.core.submission import Submission
 from maia.database import approvals, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database

@@ -14,8 +14,9 @@ import pytest
 from PIL import Image
 
 from maia.core.events import Notice, TextDelta, TurnEnded, UserSaid
+from maia.core.messages import ImagePart, TextPart, UserMessage
 from maia.core.runtime import Desk, ProgramEnd, ProgramTask
-from maia.core.types import Attachment, ImagePart, Submission, TextPart, UserMessage
+from maia.core.submission import Attachment, Submission
 from maia.database.attachments import AttachmentRow
 from maia.database.conversations import ConversationRow
 from maia.database.providers import ModelRow

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.events import (
     ApprovalRequested,
@@ -20,21 +21,12 @@ from maia.core.events import (
     WireEvent,
     WireFailed,
 )
-from maia.core.types import (
-    AssistantMessage,
-    ChosenBy,
-    Decision,
-    Failure,
-    JsonObject,
-    ModelRequest,
-    Need,
-    Reason,
-    Submission,
-    TextPart,
-    ToolCallPart,
-    UserMessage,
-    Verdict,
-)
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
+from maia.core.permission import Decision, Need, Verdict
+from maia.core.reason import Reason
+from maia.core.requests import ChosenBy, ModelRequest
+from maia.core.submission import Submission
 from maia.database import approvals
 from maia.database.providers import ModelRow, ProviderRow
 from maia.database.users import User
@@ -116,7 +108,7 @@ class Rules:
 
 
 def rule(text: str) -> Any:
-    from maia.core.types import Rule, RuleSource
+    from maia.core.permission import Rule, RuleSource
 
     return Rule(Verdict.ALLOW, text.partition("(")[0], None, text, RuleSource("--allow"))
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select
 
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.database import board, conversations, messages, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from maia.core.events import StepStarted, TurnEnded, TurnStarted
+from maia.core.requests import ChosenBy
 from maia.core.runtime import Desk, ProgramEnd, ProgramTask
-from maia.core.types import ChosenBy, Submission
+from maia.core.submission import Submission
 from maia.engine.setup import Bound
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 

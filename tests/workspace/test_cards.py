@@ -8,7 +8,7 @@ import pytest
 
 from maia.core.agent import AgentDefinition
 from maia.core.events import TurnEnded
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.database import history, users
 from maia.database.database import Database
 from maia.database.search import words_of

@@ -9,7 +9,8 @@ import pytest
 
 from maia.core.agent import AgentDefinition
 from maia.core.events import ToolCallFinished, TurnEnded, TurnStarted
-from maia.core.types import BoundWhy, Submission
+from maia.core.requests import BoundWhy
+from maia.core.submission import Submission
 from maia.database.providers import ModelRow, ProviderRow, TierRow
 from maia.workspace.choosing import Change, answering
 from maia.workspace.colleagues import Assigned, Colleague, Role, talked_to

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
 from maia.core.events import ContextMeasured, WireAnswer, WireEvent
+from maia.core.messages import AssistantMessage, TextPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.core.runtime import ProgramTask
-from maia.core.types import AssistantMessage, ModelRequest, TextPart, Usage, UserMessage
 from maia.database import compositions
 from maia.database.compositions import MemoryDelivery
 from maia.database.ids import now_ms

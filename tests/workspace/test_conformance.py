@@ -8,9 +8,13 @@ from typing import Any, Literal
 
 import pytest
 
+from maia.core.endings import Failure
 from maia.core.events import CallQueued, TextDelta, ToolCallFinished, TurnEnded, WireEvent, WireFailed
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Need
+from maia.core.requests import ModelRequest
 from maia.core.runtime import Desk, ProgramCall, ProgramEnd, ProgramTask
-from maia.core.types import AssistantMessage, Failure, ModelRequest, Need, Submission, TextPart, ToolCallPart
+from maia.core.submission import Submission
 from maia.engine.setup import Config
 from maia.engine.toolset import Toolset
 from tests.workspace.doubles import PlayedModels, PlayedWire, bench_of, workspace_on

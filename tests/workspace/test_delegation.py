@@ -19,18 +19,12 @@ from maia.core.events import (
     WireAnswer,
     WireEvent,
 )
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
 from maia.core.ports import Hands
+from maia.core.reason import Reason
+from maia.core.requests import BoundWhy, ModelRequest
+from maia.core.submission import Submission
 from maia.core.tool import AnyTool
-from maia.core.types import (
-    AssistantMessage,
-    BoundWhy,
-    ModelRequest,
-    Reason,
-    Submission,
-    TextPart,
-    ToolCallPart,
-    UserMessage,
-)
 from maia.database.providers import ModelRow
 from maia.database.spending import Spent, add_spent, today
 from maia.engine.setup import Config

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 from maia.database.providers import ModelRow, ProviderRow
 from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.models.effort import LADDER, Thinking, is_toggle, levels_of, nearest, thinking

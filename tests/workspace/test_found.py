@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, select
 
 from maia.core.events import TurnEnded
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.database.search import holding, words_of
 from maia.database.tables.conversations import CONVERSATIONS
 from maia.workspace.log import TurnLog

@@ -9,7 +9,9 @@ import pytest
 
 from maia.core.agent import AgentRules
 from maia.core.events import Notice, ToolCallFinished, TurnEnded, TurnStarted, WireAnswer, WireEvent
-from maia.core.types import AssistantMessage, ModelRequest, Submission, TextPart
+from maia.core.messages import AssistantMessage, TextPart
+from maia.core.requests import ModelRequest
+from maia.core.submission import Submission
 from maia.database.users import User
 from maia.workspace.colleagues import Role
 from maia.workspace.delegating.runs import How

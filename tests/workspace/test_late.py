@@ -10,7 +10,8 @@ from unittest.mock import AsyncMock
 import pytest
 
 from maia.core.events import Notice, RecordChanged, SubConversationChanged, TurnStarted, UserSaid
-from maia.core.types import Submission, TextPart, UserMessage
+from maia.core.messages import TextPart, UserMessage
+from maia.core.submission import Submission
 from maia.database.messages import open_turn
 from maia.workspace.log import TurnLog
 from maia.workspace.records import Child, ConversationRow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from maia.core.events import Answered, ToolCallFinished
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.engine.setup import Bound, Config
 from maia.engine.toolset import Toolset
 from maia.runtimes.bridged import BridgedRuntime

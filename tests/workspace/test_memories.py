@@ -10,8 +10,10 @@ from typing import Any, cast
 import pytest
 
 from maia.core.events import ToolCallFinished, WireAnswer, WireEvent
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
 from maia.core.ports import Hands
-from maia.core.types import AssistantMessage, JsonObject, ModelRequest, TextPart, ToolCallPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.database import memories, users
 from maia.engine.setup import Bound, Config
 from maia.i18n.catalogue import Catalogue

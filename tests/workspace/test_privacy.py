@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from maia.core.events import Notice, TurnEnded, UserSaid, WireAnswer, WireEvent
-from maia.core.types import AssistantMessage, ModelRequest, Submission, TextPart, ToolCallPart, UserMessage
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
+from maia.core.requests import ModelRequest
+from maia.core.submission import Submission
 from maia.database.database import Database
 from maia.database.tables.people import AUDIT
 from maia.privacy.destination import HERE, PROGRAM, Destination

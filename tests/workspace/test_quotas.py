@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from maia.core.agent import AgentDefinition
+from maia.core.costs import Usage
 from maia.core.events import ContextMeasured, TurnEnded, WireAnswer, WireEvent
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.requests import ChosenBy, ModelRequest
 from maia.core.runtime import Desk, ProgramEnd, ProgramTask
-from maia.core.types import AssistantMessage, ChosenBy, ModelRequest, Submission, TextPart, ToolCallPart, Usage
+from maia.core.submission import Submission
 from maia.database.spending import Spent, add_spent
 from maia.engine.setup import Bound
 from maia.workspace.colleagues import Colleague

@@ -10,18 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.events import SessionRenamed, TextDelta, TurnEnded, WireAnswer, WireEvent, WireFailed
-from maia.core.types import (
-    AssistantMessage,
-    ChosenBy,
-    Cost,
-    Failure,
-    ModelRequest,
-    Submission,
-    TextPart,
-    ToolCallPart,
-    Usage,
-)
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.requests import ChosenBy, ModelRequest
+from maia.core.submission import Submission
 from maia.database.providers import ModelRow, ProviderRow, TierRow
 from maia.database.spending import Sum
 from maia.database.users import User

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError, ModelFailed
 from maia.core.secret import Secret
-from maia.core.types import Failure
 from maia.database import users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database

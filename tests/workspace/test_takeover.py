@@ -1,3 +1,5 @@
+from maia.core.costs import Cost
+from maia.core.endings import Failure
 from maia.core.events import (
     Answered,
     ContextCleared,
@@ -15,15 +17,8 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import (
-    AssistantMessage,
-    Attachment,
-    Cost,
-    Failure,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-)
+from maia.core.messages import AssistantMessage, ReasoningPart, TextPart, ToolCallPart
+from maia.core.submission import Attachment
 from maia.database.events import Logged, Stamped
 from maia.engine.transcript import Transcript
 from maia.store.journal import Record

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from maia.core.costs import Cost
+from maia.core.endings import Failure
 from maia.core.events import Answered, ContextCleared, TextDelta, ToolCallFinished, TurnEnded, TurnStarted, UserSaid
-from maia.core.types import AssistantMessage, Cost, Failure, Submission, TextPart, ToolCallPart, UserMessage
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart, UserMessage
+from maia.core.submission import Submission
 from maia.database.events import Stamped
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.people.tries import BY_ADDRESS, BY_EMAIL, WINDOW, Source, Tries

@@ -21,8 +21,8 @@ from maia.agents.shelf import Agents, Shelf, taken_by, unusable
 from maia.core.agent import AgentDefinition, AgentLevel
 from maia.core.errors import SettingsProblem, UsageProblem, system_words
 from maia.core.filewrite import FileChanged
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import can_be_kept
-from maia.core.types import JsonObject
 
 CHANGEABLE: Final = (*(name for name in FIELDS if name != "name"), *TITLES)
 """Fields that can be set: those of the header, and the sections `instructions`, `missions`, `output`."""

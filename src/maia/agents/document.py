@@ -12,7 +12,7 @@ from maia.agents.header import Field, Fields, Header, Invalid, Items, Scalar, re
 from maia.agents.names import is_avatar, near, nickname_fault
 from maia.agents.sections import read_sections
 from maia.core.agent import OWN_RUNNER, AgentDefinition, AgentGroup, AgentKind, AgentLevel, AgentRules
-from maia.core.types import Effort
+from maia.core.requests import Effort
 
 MAX_BYTES: Final = 256_000
 """Of an `AGENT.md`; people and models read it whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maia.agents.document import Outside
 from maia.core.agent import AgentDefinition
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 
 
 def config_of(agent: AgentDefinition, outside: Outside) -> JsonObject:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 from maia.core.agent import OWN_RUNNER, AgentDefinition
 from maia.core.delegation import DELEGATE_TO_AGENT, DELEGATING, RUN_SPECIALIST
 from maia.core.events import Notice
+from maia.core.permission import Rule, RuleSource, Verdict
+from maia.core.requests import Effort, Section
 from maia.core.text import visible
 from maia.core.tool import AnyTool
-from maia.core.types import Effort, Rule, RuleSource, Section, Verdict
 from maia.permissions.rules import RuleProblem, canonical_tool, parse_rule
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from maia.core.errors import MaiaError, system_words
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.providers import BY_PERSON, ProviderRow
 from maia.llm.addresses import is_loopback_url, url_problem
 from maia.llm.providers import LOCAL_SERVERS

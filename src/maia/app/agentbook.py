@@ -13,7 +13,7 @@ from maia.agents.template import template
 from maia.app.agents import agent_shelf, changing
 from maia.app.build import Ground
 from maia.core.agent import AgentDefinition, AgentLevel
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.orchestrator.ports import AgentList, Prompt
 
 

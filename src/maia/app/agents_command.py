@@ -22,8 +22,8 @@ from maia.app.usage import wrong_words
 from maia.core.agent import AgentLevel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonValue
 from maia.core.text import visible
-from maia.core.types import JsonValue
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.endings import notice_lines
 from maia.terminal.headless import show, stream_look

@@ -23,8 +23,9 @@ from maia.core.agent import OWN_RUNNER, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.ports import FileState, Hands, ToolMemory
+from maia.core.reason import Reason
+from maia.core.requests import Section
 from maia.core.tool import AnyTool
-from maia.core.types import Reason, Section
 from maia.engine.context import Door, Tally, base_sections, project_section, read_start_context
 from maia.engine.conversation import Conversation
 from maia.engine.setup import AgentDesk, BangOutcome, Bound, CallContext, Config, Setup

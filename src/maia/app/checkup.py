@@ -13,8 +13,9 @@ from maia.app.build import Ground, endpoint_models, lay_ground, look_for_wall, y
 from maia.app.usage import wrong_words
 from maia.core.errors import NotConfigured
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
 from maia.core.text import visible
-from maia.core.types import JsonObject, Reason
 from maia.i18n.catalogue import Catalogue
 from maia.settings_values import MemoryWish
 from maia.terminal.badges import failure_words

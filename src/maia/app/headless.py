@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from maia.app.build import Ground, build_conversation, lay_ground
 from maia.core.errors import UsageProblem
+from maia.core.submission import Attachment, Submission
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Submission
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.headless import Printer, run, show_aside, standard_streams, stream_look
 from maia.terminal.loop import run_to_end

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from maia.app.keyground import KeyGround, print_json, problems_json, refused, told
 from maia.app.usage import wrong_words
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.credentials import hermes, migrate
 from maia.credentials.explain import look_up
 from maia.credentials.find import MODEL_VAR

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from maia.app.runtimes import Yard
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.providers import PROVIDERS
+from maia.core.reason import Reason
 from maia.core.runtime import Desk, IsolationCheck, ProgramEnd, ProgramStart, ProgramTask, Runtime
-from maia.core.types import Failure, Reason
 from maia.folders.protected import Protected
 from maia.folders.safety import Safety
 from maia.runtimes.environment import start_of

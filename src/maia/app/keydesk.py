@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice
 from maia.core.secret import Secret
-from maia.core.types import Failure
 from maia.terminal.ports import PastedKey
 
 if TYPE_CHECKING:

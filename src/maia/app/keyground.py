@@ -12,9 +12,9 @@ from typing import Final
 
 from maia.app.usage import wrong_words
 from maia.core.errors import UsageProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.credentials import hermes
 from maia.credentials.find import Request
 from maia.credentials.hermes_home import AgentHome, agent_home, agent_of

@@ -29,9 +29,9 @@ from maia.app.keyground import (
 from maia.app.keytrial import count_models, endpoint_of
 from maia.app.usage import wrong_words
 from maia.core.errors import UsageProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.credentials import hermes
 from maia.credentials.explain import Listed, after_refusal, as_json, listed, look_up, suggested_variable
 from maia.credentials.problems import Problem
@@ -43,7 +43,7 @@ from maia.launch import find_folders
 from maia.terminal.options import Options
 
 if TYPE_CHECKING:
-    from maia.core.types import Failure
+    from maia.core.endings import Failure
 
 
 def keys(options: Options, say: Catalogue) -> int:

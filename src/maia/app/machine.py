@@ -15,8 +15,8 @@ from maia.app.usage import wrong_words
 from maia.app.workspaces import of_workspace
 from maia.core.errors import MaiaError, SessionProblem, UsageProblem
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonValue
 from maia.core.text import visible
-from maia.core.types import JsonValue
 from maia.engine.export import markdown, write_markdown
 from maia.engine.transcript import Transcript
 from maia.i18n.catalogue import Catalogue

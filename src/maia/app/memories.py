@@ -13,8 +13,8 @@ from maia.core.agent import AgentLevel
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.memories import PERSON, Memory
+from maia.core.reason import Reason
 from maia.core.tool import AnyTool
-from maia.core.types import Reason
 from maia.launch import Folders
 from maia.settings import Settings
 

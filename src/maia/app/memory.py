@@ -11,7 +11,7 @@ from typing import Any, cast
 from maia.core.fileread import read_bounded
 from maia.core.filewrite import keep_private
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.llm.endpoint import Endpoint
 from maia.llm.models import ModelInfo, described
 

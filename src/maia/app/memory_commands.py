@@ -24,9 +24,9 @@ from maia.core.errors import MaiaError, NotConfigured, UsageProblem, system_word
 from maia.core.events import Notice
 from maia.core.fileread import read_bounded
 from maia.core.filewrite import replace_file
+from maia.core.jsonvalue import JsonObject
 from maia.core.memories import PERSON, MemoryEntry
 from maia.core.text import visible, whole_number
-from maia.core.types import JsonObject
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.endings import notice_lines
 from maia.terminal.headless import show, stream_look

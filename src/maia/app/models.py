@@ -11,11 +11,14 @@ from maia.app.memory import Remembered
 from maia.app.nicknames import near_nicknames, own_model, real_model
 from maia.app.refusals import ExplainingWire, explaining
 from maia.core.agent import RealModel
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed, NotConfigured, UsageProblem
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say, Wire
+from maia.core.requests import ChosenBy, Effort
 from maia.core.secret import Secret
-from maia.core.types import ChosenBy, Cost, Effort, Failure, JsonObject, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice

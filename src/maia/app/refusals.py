@@ -6,10 +6,13 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Final
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import WireEvent, WireFailed
+from maia.core.jsonvalue import JsonValue
+from maia.core.reason import Reason
+from maia.core.requests import ModelRequest
 from maia.core.secret import Secret
-from maia.core.types import Failure, JsonValue, ModelRequest, Reason
 from maia.llm.endpoint import Endpoint, GetJson
 from maia.llm.open import OpenWire
 from maia.llm.target import WireTarget

@@ -18,7 +18,7 @@ from maia.app.ground import Ground
 from maia.app.isolation import Trialist
 from maia.app.paying import Purses
 from maia.app.rules import FolderRules, saved_outputs
-from maia.core.types import Rule, RuleSource, Verdict
+from maia.core.permission import Rule, RuleSource, Verdict
 from maia.folders.fence import Fence
 from maia.folders.instance import Instance, find_instance, foreign_paths
 from maia.folders.safety import Safety

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
+from maia.core.permission import Need, Rule, Verdict
 from maia.core.ports import Fence, Say
-from maia.core.types import Need, Rule, Verdict
 from maia.engine.views import RuleFile, Trust
 from maia.launch import Folders
 from maia.permissions.anchored import anchored

@@ -16,9 +16,10 @@ from maia.app.usage import wrong_words
 from maia.core.codec import to_json
 from maia.core.errors import MaiaError, RunProblem, UsageProblem
 from maia.core.events import ApprovalRequested
+from maia.core.jsonvalue import JsonValue
+from maia.core.permission import Answer, ApprovalScope
 from maia.core.runs import RunInfo, RunNote, RunWish
 from maia.core.text import visible
-from maia.core.types import Answer, ApprovalScope, JsonValue
 from maia.i18n.catalogue import Catalogue
 from maia.runs.client import HostedRuns
 from maia.terminal.asking import question_reason, question_title, scopes

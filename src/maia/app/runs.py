@@ -11,7 +11,7 @@ from typing import Final
 from maia.app.build import Ground
 from maia.core.codec import load_value, to_json
 from maia.core.errors import RunProblem, system_words
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.launch import NO_HOME
 from maia.runs.client import HostedRuns
 from maia.runs.control import Line

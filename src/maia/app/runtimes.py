@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from maia import __version__
+from maia.core.costs import Cost, Usage
 from maia.core.errors import MaiaError, ToolProblem, UsageProblem, system_words
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage
+from maia.core.reason import Reason
+from maia.core.requests import ChosenBy, Effort
 from maia.core.runtime import OWN_MODEL, Bridge, Desk, ProgramEnd, ProgramStart, ProgramTask, Runtime
 from maia.core.secret import Secret
-from maia.core.types import AssistantMessage, ChosenBy, Cost, Effort, JsonObject, Reason, Usage
 from maia.engine.context import Window
 from maia.engine.setup import Bound
 from maia.engine.views import ModelChoice

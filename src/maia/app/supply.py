@@ -8,12 +8,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError, ModelFailed
 from maia.core.events import Notice, WireAnswer, WireFailed
+from maia.core.messages import TextPart, UserMessage
 from maia.core.providers import TITLES
+from maia.core.requests import ModelRequest
 from maia.core.runtime import OWN_MODEL
 from maia.core.secret import Secret
-from maia.core.types import Cost, Failure, ModelRequest, TextPart, Usage, UserMessage
 from maia.database.providers import Kind, ModelRow, ProviderRow
 from maia.engine.setup import Bound
 from maia.engine.turn import Price

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from maia.core.errors import ToolProblem
 from maia.core.filetext import decode
-from maia.core.types import DiffBlock
+from maia.core.results import DiffBlock
 from maia.engine.views import Change
 from maia.launch import Folders
 from maia.store.changes import Changes, UndoReport

@@ -8,7 +8,7 @@ from maia.app.isolation import Trialist, sandbox_status
 from maia.app.runtimes import Yard
 from maia.app.supply import is_signed_in, program_of
 from maia.core.errors import MaiaError
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.runtimes.programs import Program, installed
 from maia.sandbox.wall import WallFound
 from maia.workspace.models.isolation import FileSandbox, Tried

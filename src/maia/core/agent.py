@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 
 OWN_RUNNER: Final = "maia"
 """The runner that is maia's own engine; any other name is one of the table of agent programs."""

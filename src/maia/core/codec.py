@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union
 
 from maia.core import events as _events
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 
 T = TypeVar("T")
 

@@ -1,13 +1,52 @@
-"""Sums of money and tokens that never invent a zero."""
+"""Tokens and money: as they were reported, and sums that never invent a zero."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from math import floor, log10
 from operator import add
+from typing import Literal, TypeAlias
 
-from maia.core.types import Cost, Usage
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call, or of several added up, as the provider reported them.
+
+    `input` counts only what was neither read from nor written to a cache; `reasoning` is part of `output`.
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """The whole prompt, cached parts included."""
+        return self.input + self.cache_read + self.cache_write
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.reasoning + other.reasoning,
+        )
+
+
+CostSource: TypeAlias = Literal["reported", "estimated", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Money, with who says so. `usd` is None exactly when `source` is `unknown`: an unknown cost is never 0."""
+
+    usd: float | None = None
+    source: CostSource = "unknown"
 
 
 def add_usages(usages: Iterable[Usage | None]) -> Usage | None:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from maia.core.types import Cost, Outcome, ToolStatus
+from maia.core.costs import Cost
+from maia.core.endings import Outcome
+from maia.core.results import ToolStatus
 
 RUN_SPECIALIST: Final = "run_specialist"
 DELEGATE_TO_AGENT: Final = "delegate_to_agent"

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from maia.core.types import Failure
+    from maia.core.endings import Failure
 
 
 class MaiaError(Exception):

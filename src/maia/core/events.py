@@ -27,25 +27,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Attachment,
-    Block,
-    BoundWhy,
-    ChosenBy,
-    Cost,
-    Decision,
-    Failure,
-    JsonObject,
-    Need,
-    Outcome,
-    Reason,
-    Section,
-    StopReason,
-    ToolStatus,
-    Usage,
-)
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure, Outcome, StopReason
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage
+from maia.core.permission import Answer, Decision, Need
+from maia.core.reason import Reason
+from maia.core.requests import BoundWhy, ChosenBy, Section
+from maia.core.results import Block, ToolStatus
+from maia.core.submission import Attachment
 
 # Around a session ---------------------------------------------------------------------------------------------------
 

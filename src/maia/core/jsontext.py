@@ -6,7 +6,7 @@ import json
 from math import isfinite
 from typing import Any, Final, cast
 
-from maia.core.types import JsonValue
+from maia.core.jsonvalue import JsonValue
 
 MAX_DEPTH: Final = 200
 """Levels of lists and objects. Python's own limit depends on how deep the caller stands, so that a value which one

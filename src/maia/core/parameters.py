@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from maia.core.errors import ArgumentProblem
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 
 Kind: TypeAlias = Literal["string", "text", "integer", "number", "boolean", "list", "texts"]
 """`text` is a string that may also come as a JSON value (the content of a `.json` file), which is then written out;

@@ -8,19 +8,11 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from maia.core.events import Event, WireEvent
-from maia.core.types import (
-    Answer,
-    Decision,
-    Message,
-    ModelRequest,
-    Need,
-    Reason,
-    Rule,
-    Section,
-    Sweep,
-    TodoItem,
-    ToolSpec,
-)
+from maia.core.messages import Message
+from maia.core.permission import Answer, Decision, Need, Rule, Sweep
+from maia.core.reason import Reason
+from maia.core.requests import ModelRequest, Section, ToolSpec
+from maia.core.results import TodoItem
 
 
 class Say(Protocol):

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure, Outcome
 from maia.core.events import ApprovalRequested, Event
-from maia.core.types import Answer, Cost, Failure, Outcome, Reason, Usage
+from maia.core.permission import Answer
+from maia.core.reason import Reason
 
 RunState: TypeAlias = Literal["queued", "running", "waiting", "ended", "lost"]
 """`waiting`: for an approval. `lost`: whatever ran it died before its end; its session can be taken up again."""

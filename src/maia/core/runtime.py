@@ -7,23 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure, Outcome, StopReason
 from maia.core.errors import MaiaError
 from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta, ToolOutput
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import Message, ToolCallPart
+from maia.core.permission import Need
+from maia.core.requests import Section, ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.secret import Secret
-from maia.core.types import (
-    Block,
-    Failure,
-    JsonObject,
-    Message,
-    Need,
-    Outcome,
-    Section,
-    StopReason,
-    ToolCallPart,
-    ToolResult,
-    ToolSpec,
-    Usage,
-)
 
 OWN_MODEL: Final = "default"
 """The name shown where a program answers with the model that it chooses by itself."""

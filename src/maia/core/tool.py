@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Hands
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 
 ArgsT = TypeVar("ArgsT")
 

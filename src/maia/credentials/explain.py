@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.providers import BY_NAME, PROVIDERS
 from maia.core.secret import Secret
-from maia.core.types import JsonObject
 from maia.credentials.find import Request, find
 from maia.credentials.prefixes import NONE, Detection, detect
 from maia.credentials.problems import Problem, info, warn

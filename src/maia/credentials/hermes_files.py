@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.providers import BY_NAME
-from maia.core.types import JsonObject
 from maia.credentials.prefixes import mask
 from maia.credentials.problems import Problem, fail, warn
 from maia.credentials.sources import token_vars

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn
 

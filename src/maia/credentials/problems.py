@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 
 Level: TypeAlias = Literal["info", "warn", "fail"]
 

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.providers import GENERIC_VARS
-from maia.core.types import JsonObject
 from maia.credentials.interpolate import interpolate, interpolate_json, interpolate_token
 from maia.credentials.prefixes import shown_name
 from maia.credentials.problems import Problem, fail, warn

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 from maia.core.errors import MaiaError
 from maia.core.fileread import read_regular
 from maia.core.filewrite import keep_private
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
-from maia.core.types import JsonObject
 from maia.credentials.all_or_none import locked, make_private, recover, replace_all
 from maia.credentials.prefixes import clean_token, mask
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, Select, and_, func, select, true, update
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.conversations import Status
 from maia.database.ids import new_id, now_ms
 from maia.database.tables.conversations import APPROVALS, CONVERSATIONS, FOLDERS

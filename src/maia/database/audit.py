@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, or_, select
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.tables.people import AUDIT, USERS
 
 

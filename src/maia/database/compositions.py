@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.ids import new_id, now_ms
 from maia.database.tables.conversations import COMPOSITION_SECTIONS, COMPOSITIONS, CONVERSATIONS
 from maia.database.tables.memory import CONTEXT_DAYS

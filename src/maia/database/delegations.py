@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from sqlalchemy import Connection, Select, func, select, true, update
 
 from maia.core.delegation import status_of
-from maia.core.types import ToolStatus
+from maia.core.results import ToolStatus
 from maia.database import late
 from maia.database.approvals import status_after
 from maia.database.conversations import Pin, Status, add_conversation, set_status

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.conversations import Status, note_status
 from maia.database.ids import new_id, now_ms
 from maia.database.search import TITLE, keep_words

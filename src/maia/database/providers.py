@@ -8,7 +8,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, delete, select, update
 
-from maia.core.types import Effort, JsonObject
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort
 from maia.database.ids import now_ms
 from maia.database.tables.models import MODELS, PROVIDERS, TIERS
 

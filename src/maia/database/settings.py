@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select, update
 
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.database.ids import new_id, now_ms
 from maia.database.tables.people import AUDIT, SETTINGS
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.ids import new_id, now_ms
 from maia.database.tables.people import SIGN_INS, USERS
 

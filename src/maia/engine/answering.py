@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from maia.core.events import ContextMeasured, UserSaid
+from maia.core.messages import Message, TextPart, UserMessage
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands, Say, Wire
+from maia.core.requests import ModelRequest, Section
 from maia.core.runtime import OWN_MODEL, ProgramTask, Runtime
-from maia.core.types import Message, ModelRequest, Need, Section, Submission, TextPart, UserMessage, Verdict
+from maia.core.submission import Submission
 from maia.engine.approvals import Approvals
 from maia.engine.context import Assembler
 from maia.engine.gate import Gate

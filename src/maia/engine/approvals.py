@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from maia.core.events import ApprovalAnswered, ApprovalRequested, Event, LimitReached
-from maia.core.types import Answer
+from maia.core.permission import Answer
 
 Emit = Callable[[Event], None]
 By: TypeAlias = Literal["person", "headless", "queue", "check"]

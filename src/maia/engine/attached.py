@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from maia.core.types import Attachment
+from maia.core.submission import Attachment
 
 _KINDS: Final = {
     "file": "A file that the user joined to the request",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from maia.core.types import AssistantMessage, Message, ModelRequest, ToolCallPart, ToolMessage
+from maia.core.messages import AssistantMessage, Message, ToolCallPart, ToolMessage
+from maia.core.requests import ModelRequest
 
 WORDS_AFTER = 2
 """How often the same calls with the same results may come again before words alone are asked for."""

@@ -13,20 +13,12 @@ from typing import Literal, TypeAlias
 
 from maia.core.errors import system_words
 from maia.core.events import Notice
+from maia.core.messages import Message, TextPart, UserMessage
 from maia.core.ports import ContextPart, ContextView, WindowSource
+from maia.core.requests import Effort, ModelRequest, Section, ToolSpec
+from maia.core.submission import Attachment, Submission
 from maia.core.text import cut_middle, visible
 from maia.core.tool import AnyTool
-from maia.core.types import (
-    Attachment,
-    Effort,
-    Message,
-    ModelRequest,
-    Section,
-    Submission,
-    TextPart,
-    ToolSpec,
-    UserMessage,
-)
 from maia.engine.attached import attachment_text
 
 START_FILES = ("MAIA.md", "CLAUDE.md", "AGENTS.md")

@@ -19,8 +19,10 @@ from maia.core.events import (
     SessionRenamed,
     SessionStarted,
 )
+from maia.core.permission import Answer
 from maia.core.ports import ContextView
-from maia.core.types import Answer, DiffBlock, Submission
+from maia.core.results import DiffBlock
+from maia.core.submission import Submission
 from maia.engine.answering import Answering, assembler_for, said_next
 from maia.engine.approvals import Approvals, By
 from maia.engine.bang import Bang

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from maia.core.errors import SessionProblem, system_words
-from maia.core.namedpath import named_path
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     Message,
     ReasoningPart,
@@ -18,6 +17,7 @@ from maia.core.types import (
     ToolMessage,
     UserMessage,
 )
+from maia.core.namedpath import named_path
 from maia.engine.transcript import Transcript
 
 

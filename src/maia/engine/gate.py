@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from maia.core.events import ApprovalRequested, Event, Notice
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Answer, Decision, Need, Verdict
 from maia.core.ports import Hands, Judge, Say
+from maia.core.reason import Reason
+from maia.core.results import ToolStatus
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Decision, JsonObject, JsonValue, Need, Reason, ToolCallPart, ToolStatus, Verdict
 from maia.engine.approvals import Approvals
 from maia.engine.repeats import Repeats
 

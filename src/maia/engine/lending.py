@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from maia.core.requests import ToolSpec
 from maia.core.tool import AnyTool
-from maia.core.types import ToolSpec
 
 _ITS_OWN: Final = frozenset(
     ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite", "CurrentModel")

@@ -9,8 +9,8 @@ from typing import Final
 from maia.core.delegation import DELEGATING
 from maia.core.events import Notice
 from maia.core.ports import Say
+from maia.core.requests import ChosenBy, Effort
 from maia.core.tool import AnyTool
-from maia.core.types import ChosenBy, Effort
 from maia.engine.context import Window
 from maia.engine.setup import Bound, Models
 from maia.engine.views import ModelChoice

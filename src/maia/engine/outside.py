@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from maia.core.costs import Cost
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
@@ -25,7 +27,13 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, AssistantPart, ToolCallPart
+from maia.core.permission import Decision, Need, Verdict
 from maia.core.ports import Hands, Judge
+from maia.core.reason import Reason
+from maia.core.requests import ToolSpec
+from maia.core.results import NO_FAILURE, Block, ToolResult, ToolStatus
 from maia.core.runtime import (
     Bridge,
     Permit,
@@ -38,23 +46,6 @@ from maia.core.runtime import (
 )
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
-from maia.core.types import (
-    NO_FAILURE,
-    AssistantMessage,
-    AssistantPart,
-    Block,
-    Cost,
-    Decision,
-    Failure,
-    JsonObject,
-    Need,
-    Reason,
-    ToolCallPart,
-    ToolResult,
-    ToolSpec,
-    ToolStatus,
-    Verdict,
-)
 from maia.engine.gate import Gate, Refusal
 from maia.engine.lending import told
 from maia.engine.limits import CallBudget, StepLimit

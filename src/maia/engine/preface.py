@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from maia.core.types import Message, Section, TextPart, UserMessage
+from maia.core.messages import Message, TextPart, UserMessage
+from maia.core.requests import Section
 
 
 def place_of_message(history: Sequence[Message]) -> int:

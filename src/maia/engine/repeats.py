@@ -7,7 +7,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from maia.core.types import JsonObject, Need, ToolCallPart
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Need
 
 MOST_ASKED: Final = 2
 """How often one turn asks about the same tool with the same arguments."""

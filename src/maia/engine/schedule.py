@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from maia.core.errors import MaiaError
 from maia.core.events import Event, ToolCallFinished, ToolCallStarted, ToolOutput
+from maia.core.messages import ToolCallPart
 from maia.core.ports import Hands, Say
+from maia.core.reason import Reason
+from maia.core.results import ToolResult, ToolStatus
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
-from maia.core.types import Reason, ToolCallPart, ToolResult, ToolStatus
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget
 from maia.engine.toolset import ALL, NOT_OFFERED, Toolset

@@ -11,9 +11,11 @@ from typing import Protocol
 from maia.core.agent import AgentLevel
 from maia.core.events import Notice
 from maia.core.ports import Hands, Judge, Say, Wire
+from maia.core.requests import ChosenBy, Effort, Section
+from maia.core.results import DiffBlock
 from maia.core.runtime import Bridge, Runtime
+from maia.core.submission import Attachment
 from maia.core.tool import AnyTool
-from maia.core.types import Attachment, ChosenBy, DiffBlock, Effort, Section
 from maia.engine.context import Tally, Window
 from maia.engine.toolset import ALL, Toolset
 from maia.engine.turn import Price

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from maia.core.requests import Section
 from maia.core.text import cut_middle
-from maia.core.types import Section
 
 BASE_WINDOW: Final = 100_000
 """Tokens of the window that standard sizes are made for; they hold where nobody knows the window, too."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from maia.core.delegation import DELEGATE_TO_AGENT, RUN_SPECIALIST
+from maia.core.reason import Reason
 from maia.core.tool import AnyTool
-from maia.core.types import Reason
 
 _NEEDED: Final[Mapping[str, str]] = {
     "write": "Write",

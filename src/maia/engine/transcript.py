@@ -37,13 +37,10 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import (
-    NO_FAILURE,
+from maia.core.messages import (
     AssistantMessage,
-    Attachment,
     ImagePart,
     Message,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
@@ -51,6 +48,9 @@ from maia.core.types import (
     UserMessage,
     UserPart,
 )
+from maia.core.requests import Section
+from maia.core.results import NO_FAILURE
+from maia.core.submission import Attachment
 from maia.engine.attached import attachment_text
 from maia.engine.views import ModelCost
 

@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from maia.core.costs import add_costs
+from maia.core.costs import Cost, Usage, add_costs
+from maia.core.endings import Failure, Outcome, StopReason
 from maia.core.events import (
     Answered,
     BrokenCall,
@@ -28,20 +29,9 @@ from maia.core.events import (
     WireAnswer,
     WireFailed,
 )
+from maia.core.messages import AssistantMessage, AssistantPart, ReasoningPart, TextPart, ToolCallPart
 from maia.core.ports import Wire
-from maia.core.types import (
-    AssistantMessage,
-    AssistantPart,
-    Cost,
-    Failure,
-    ModelRequest,
-    Outcome,
-    ReasoningPart,
-    StopReason,
-    TextPart,
-    ToolCallPart,
-    Usage,
-)
+from maia.core.requests import ModelRequest
 from maia.engine.approvals import Approvals
 from maia.engine.circles import Circles, words_alone
 from maia.engine.limits import BROKEN_ANSWERS, SilentCut, StepLimit

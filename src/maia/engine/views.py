@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from maia.core.costs import Cost, Usage
 from maia.core.events import Notice
-from maia.core.types import Cost, Rule, Usage
+from maia.core.permission import Rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 from typing import Final
 
-from maia.core.types import Reason, Rule, RuleSource, Sweep, Verdict
+from maia.core.permission import Rule, RuleSource, Sweep, Verdict
+from maia.core.reason import Reason
 from maia.folders.disk import lineage
 from maia.folders.protected import is_secret_file
 from maia.folders.refusals import Code

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from fnmatch import fnmatchcase
 from typing import Final, Literal, TypeAlias
 
-from maia.core.types import Sweep
+from maia.core.permission import Sweep
 from maia.folders.disk import SubFolder, lineage
 from maia.folders.protected import VAULT_MARK, Kind, Protected
 from maia.folders.safety import NOBODY, Safety

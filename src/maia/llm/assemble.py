@@ -14,7 +14,8 @@ from typing import Final, cast
 
 from maia.core.events import BrokenCall
 from maia.core.jsontext import is_deep, read_json
-from maia.core.types import JsonObject, JsonValue, Message, ToolCallPart, ToolMessage
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import Message, ToolCallPart, ToolMessage
 
 HEAD_CHARS: Final = 200
 """How much of a broken call's arguments is kept, so that the model can be told what arrived."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from maia.core.errors import NotConfigured, SettingsProblem, UsageProblem
 from maia.core.events import Notice
-from maia.core.types import ChosenBy
+from maia.core.requests import ChosenBy
 from maia.llm.endpoint import Endpoint
 from maia.llm.models import ModelInfo, described
 

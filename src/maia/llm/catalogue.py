@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, TypeAlias, get_args
 
-from maia.core.types import Effort, JsonObject
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort
 
 
 @dataclass(frozen=True, slots=True)

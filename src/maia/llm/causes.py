@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from maia.core.types import Failure, FailureCause, FailureKind
+from maia.core.endings import Failure, FailureCause, FailureKind
 from maia.llm.errors import clean
 
 _BY_ERRNO: Final[dict[int, FailureCause]] = {

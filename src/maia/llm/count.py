@@ -12,19 +12,18 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 
-from maia.core.ports import Counter
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     ImagePart,
     Message,
     ReasoningPart,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
-    ToolSpec,
     UserMessage,
 )
+from maia.core.ports import Counter
+from maia.core.requests import Section, ToolSpec
 
 ENCODING = "o200k_base"
 

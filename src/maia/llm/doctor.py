@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import TextDelta, WireAnswer, WireFailed
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import TextPart, ToolCallPart, UserMessage
 from maia.core.ports import Clock, Wire
-from maia.core.types import Failure, JsonObject, ModelRequest, Reason, TextPart, ToolCallPart, ToolSpec, UserMessage
+from maia.core.reason import Reason
+from maia.core.requests import ModelRequest, ToolSpec
 from maia.llm.binding import default_model
 from maia.llm.endpoint import Endpoint, GetJson
 from maia.llm.models import ModelInfo, list_models, window_in_force

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 """From none to most."""

@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.jsontext import read_json
-from maia.core.types import Failure, JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.llm.errors import failure_from_response, without
 from maia.llm.target import WireTarget
 from maia.llm.transport import MAX_JSON_BYTES, CallFailed, Channel, join_url

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from maia.core.types import JsonValue
+from maia.core.jsonvalue import JsonValue
 from maia.llm.addresses import is_loopback_url
 from maia.llm.providers import ListStyle
 from maia.llm.target import WireTarget

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
-from maia.core.types import JsonObject
 from maia.llm.addresses import (
     checked_key,
     checked_max_output,

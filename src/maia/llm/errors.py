@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, cast
 
+from maia.core.endings import Failure, FailureKind
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.secret import MASK
-from maia.core.types import Failure, FailureKind, JsonObject, JsonValue
 
 MAX_TEXT: Final = 2_000
 """Code points of a provider's words that are kept."""

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
-from maia.core.types import Effort, Failure, JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.requests import Effort
 from maia.llm.catalogue import facts_of
 from maia.llm.endpoint import OFFLINE, OFFLINE_WINDOW, Endpoint, GetJson
 from maia.llm.pricing import Price, flat

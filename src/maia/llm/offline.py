@@ -13,19 +13,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from maia.core.costs import Usage
 from maia.core.events import TextDelta, ToolCallDrafted, WireAnswer, WireEvent
-from maia.core.ports import Say, Wire
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     Message,
-    ModelRequest,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    Usage,
     UserMessage,
 )
+from maia.core.ports import Say, Wire
+from maia.core.requests import ModelRequest
 from maia.llm.count import compact_json
 from maia.llm.endpoint import OFFLINE, OFFLINE_WINDOW
 from maia.llm.offline_plans import carry_out

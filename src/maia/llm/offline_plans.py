@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.llm.offline_project import TEST_COMMANDS, explain_project
 from maia.llm.offline_requests import Wish, WishKind
 from maia.llm.offline_results import (

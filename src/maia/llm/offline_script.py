@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast, get_args
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure, FailureKind, StopReason
 from maia.core.errors import SettingsProblem
 from maia.core.events import (
     BrokenCall,
@@ -41,22 +43,10 @@ from maia.core.events import (
 )
 from maia.core.fileread import read_bounded
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import AssistantMessage, AssistantPart, ReasoningPart, TextPart, ToolCallPart, ToolMessage
 from maia.core.namedpath import named_path
-from maia.core.types import (
-    AssistantMessage,
-    AssistantPart,
-    Failure,
-    FailureKind,
-    JsonObject,
-    JsonValue,
-    ModelRequest,
-    ReasoningPart,
-    StopReason,
-    TextPart,
-    ToolCallPart,
-    ToolMessage,
-    Usage,
-)
+from maia.core.requests import ModelRequest
 from maia.llm.endpoint import OFFLINE
 
 _MAX_BYTES = 10_000_000

@@ -10,8 +10,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import ToolResultPart
 from maia.core.ports import Say
-from maia.core.types import JsonObject, ToolResultPart
 from maia.llm.offline_results import file_text, first_words
 
 

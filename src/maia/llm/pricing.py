@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final, TypeAlias, cast
 
-from maia.core.types import Cost, JsonObject, Usage
+from maia.core.costs import Cost, Usage
+from maia.core.jsonvalue import JsonObject
 from maia.llm.catalogue import entry_of
 
 Rate: TypeAlias = tuple[tuple[int, float], ...]

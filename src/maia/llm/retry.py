@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Final
 
+from maia.core.endings import Failure
 from maia.core.events import RetryScheduled, WireEvent, WireFailed
-from maia.core.types import Failure
 from maia.llm.errors import is_quota
 
 MAX_TRIES: Final = 4

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from maia.core.jsonvalue import JsonValue
 from maia.core.secret import Secret
-from maia.core.types import JsonValue
 
 WireFormat: TypeAlias = Literal["openai-chat", "anthropic-messages", "other"]
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from maia import __version__
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonValue
 from maia.core.proxy import environment_proxy
-from maia.core.types import Failure, JsonValue
 from maia.llm.addresses import is_loopback
 from maia.llm.causes import failure_from_exception
 from maia.llm.debuglog import DebugLog, debug_path

@@ -10,8 +10,10 @@ from typing import Final, TypeAlias, cast
 
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice, TextDelta, WireFailed
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import TextPart, UserMessage
 from maia.core.ports import WindowSource, Wire
-from maia.core.types import JsonObject, ModelRequest, TextPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.llm.models import ModelInfo
 
 Ask: TypeAlias = Callable[[str], Awaitable[str]]

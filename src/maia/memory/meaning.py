@@ -7,10 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from maia.core.endings import Failure, FailureKind
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice
 from maia.core.memories import MemoryEntry
-from maia.core.types import Failure, FailureKind
 from maia.memory.ranking import Hit
 from maia.memory.store import Store
 from maia.memory.vectors import PIECE_CHARS, Vector, dimensions, pieces, vector_of

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.memories import PERSON
-from maia.core.types import Answer, JsonObject
+from maia.core.permission import Answer
 
 if TYPE_CHECKING:
     from maia.core.errors import MaiaError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from maia.core.types import Answer, ApprovalScope, JsonObject
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Answer, ApprovalScope
 from maia.orchestrator.shapes import approval_data
 
 if TYPE_CHECKING:

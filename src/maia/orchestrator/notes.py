@@ -20,8 +20,8 @@ from maia.core.events import (
     TurnEnded,
     UserSaid,
 )
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import cut_middle, visible
-from maia.core.types import JsonObject
 from maia.orchestrator.shapes import what_it_would_do
 from maia.orchestrator.words import failure_data, sentence
 

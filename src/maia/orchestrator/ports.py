@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from maia.core.agent import AgentLevel
 from maia.core.events import Notice
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

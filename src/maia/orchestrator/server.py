@@ -18,8 +18,9 @@ from maia import __version__
 from maia.core.errors import MaiaError
 from maia.core.events import ApprovalRequested
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Answer
 from maia.core.ports import Say
-from maia.core.types import Answer, JsonObject
 from maia.orchestrator.calls import Call, Desk, Identity, Pause, Reply, Resumed
 from maia.orchestrator.forms import answer_of, form_message, form_schema
 from maia.orchestrator.table import TABLE, answer

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from maia.core.codec import to_json
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Verdict
 from maia.core.text import cut_middle, visible
-from maia.core.types import JsonObject, Verdict
 from maia.orchestrator.words import error_text, failure_data, is_of_failure, money, reason_data, sentence
 
 if TYPE_CHECKING:

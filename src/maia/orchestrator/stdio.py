@@ -20,7 +20,7 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

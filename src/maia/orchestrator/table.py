@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from maia.core.errors import MaiaError
-from maia.core.types import JsonValue
+from maia.core.jsonvalue import JsonValue
 from maia.orchestrator.calls import Call, Pause, Reply
 from maia.orchestrator.tools import (
     agent_control,

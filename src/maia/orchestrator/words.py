@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from maia.core.costs import Cost
 from maia.core.errors import MaiaError, ModelFailed
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
 from maia.core.text import visible
-from maia.core.types import Cost, JsonObject, Reason
 
 if TYPE_CHECKING:
+    from maia.core.endings import Failure
     from maia.core.ports import Say
-    from maia.core.types import Failure
 
 MAX_PROVIDER_CHARS = 600
 """Of a server's own words that are quoted."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from maia.core.types import Rule, Verdict
+from maia.core.permission import Rule, Verdict
 from maia.permissions import globs
 from maia.permissions.rules import PATH_TOOLS
 

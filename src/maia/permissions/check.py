@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maia.core.errors import SettingsProblem
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Decision, Need, NeedKind, Rule
 from maia.core.ports import Say
-from maia.core.types import Decision, JsonObject, Need, NeedKind, Reason, Rule
+from maia.core.reason import Reason
 from maia.permissions.judge import RuleJudge
 from maia.permissions.paths import Place
 from maia.permissions.rules import PATH_TOOLS, canonical_tool

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from maia.core.types import DecisionPart, Reason, Rule, Verdict
+from maia.core.permission import DecisionPart, Rule, Verdict
+from maia.core.reason import Reason
 from maia.permissions import globs
 from maia.permissions.decide_path import closing, restricting
 from maia.permissions.paths import Place, Target, target

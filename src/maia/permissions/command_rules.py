@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from maia.core.types import Rule
+from maia.core.permission import Rule
 from maia.permissions import wildcard
 from maia.permissions.rules import is_bare, literal_words
 from maia.permissions.script import Barrier, Command, Word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from maia.core.types import Decision, DecisionPart, Need, Rule, Verdict
+from maia.core.permission import Decision, DecisionPart, Need, Rule, Verdict
 from maia.permissions import wildcard
 from maia.permissions.decide_path import decide_path
 from maia.permissions.paths import Place

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from maia.core.types import DecisionPart, Reason, Rule, Verdict
+from maia.core.permission import DecisionPart, Rule, Verdict
+from maia.core.reason import Reason
 from maia.permissions.command_files import operand_parts
 from maia.permissions.command_rules import (
     copied_programs,

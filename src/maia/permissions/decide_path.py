@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maia.core.types import DecisionPart, Reason, Rule, Sweep, Verdict
+from maia.core.permission import DecisionPart, Rule, Sweep, Verdict
+from maia.core.reason import Reason
 from maia.permissions.paths import Place, Target, covers, target, touches
 from maia.permissions.protected import names_exactly, private_to, protected_by
 from maia.permissions.reasons import NO_RULE, by_rule

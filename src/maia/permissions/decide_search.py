@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maia.core.types import DecisionPart, Reason, Sweep, Verdict
+from maia.core.permission import DecisionPart, Sweep, Verdict
+from maia.core.reason import Reason
 from maia.permissions.paths import Place, Target, target
 from maia.permissions.rules import RuleSet
 from maia.permissions.script import Command

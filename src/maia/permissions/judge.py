@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from maia.core.permission import Decision, Need, Rule, RuleSource, Verdict
 from maia.core.ports import Fence
-from maia.core.types import Decision, Need, Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.decide import decide
 from maia.permissions.paths import Place

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from maia.core.types import Rule
+from maia.core.permission import Rule
 from maia.permissions import globs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from maia.core.types import Need, Rule, RuleSource, Verdict
+from maia.core.permission import Need, Rule, RuleSource, Verdict
 from maia.permissions import globs, wildcard
 from maia.permissions.decide import decide
 from maia.permissions.hosts import host_of

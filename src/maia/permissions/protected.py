@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maia.core.types import Rule, RuleSource, Verdict
+from maia.core.permission import Rule, RuleSource, Verdict
 from maia.permissions import globs
 from maia.permissions.paths import Place, Target
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from maia.core.types import Reason, Rule
+from maia.core.permission import Rule
+from maia.core.reason import Reason
 
 NO_RULE = Reason("perm.no_rule")
 NO_NEED = Reason("perm.no_need")

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 from maia.core.errors import system_words
 from maia.core.fileread import read_bounded
-from maia.core.types import JsonValue, Rule, RuleSource, Verdict
+from maia.core.jsonvalue import JsonValue
+from maia.core.permission import Rule, RuleSource, Verdict
 from maia.permissions.rules import RuleProblem, parse_rule
 
 LISTS: dict[str, Verdict] = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from maia.core.permission import Rule, RuleSource, Verdict
 from maia.core.ports import Fence
-from maia.core.types import Rule, RuleSource, Verdict
 
 BUILT_IN_TOOLS = (
     "Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite", "CurrentModel", "WebFetch", "AskUser",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from maia.core.types import Sweep
+from maia.core.permission import Sweep
 from maia.permissions.script import Command, Folders, Word
 from maia.permissions.shell_folders import path_of
 from maia.permissions.shell_inner import Words, program_name

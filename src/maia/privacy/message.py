@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.privacy.destination import Destination, all_local
 from maia.privacy.mask import Masked, Masker
 

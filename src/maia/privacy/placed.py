@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from maia.core.errors import ToolProblem
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.permission import Need
 from maia.core.ports import Hands
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.tool import AnyTool
-from maia.core.types import Block, JsonObject, JsonValue, Need, ToolResult, ToolSpec
 from maia.privacy.sent import Sent
 from maia.privacy.wire import placeholders_of
 

@@ -8,7 +8,8 @@ from ipaddress import ip_address
 from typing import Any, Final, cast
 
 from maia.core.errors import MaiaError
-from maia.core.types import JsonObject, JsonValue, Reason
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.reason import Reason
 from maia.privacy.custom import MAX_PATTERNS, CustomPattern, check_pattern
 from maia.privacy.kinds import ACTIONS, KINDS, SLUG, Action
 from maia.privacy.recognisers import RULES_VERSION

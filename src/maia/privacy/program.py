@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
+from maia.core.requests import ModelRequest, Section
+from maia.core.results import ToolResult
 from maia.core.runtime import Desk, Permit, ProgramCall, ProgramEnd, ProgramEvent, ProgramTask, Runtime
-from maia.core.types import JsonObject, ModelRequest, Section, ToolResult
 from maia.privacy.mask import Masker
 from maia.privacy.placed import Placed
 from maia.privacy.request import WITHHELD, mask_request

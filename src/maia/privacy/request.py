@@ -7,16 +7,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from maia.core.types import (
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import (
     AssistantMessage,
     AssistantPart,
     ImagePart,
-    JsonObject,
-    JsonValue,
     Message,
-    ModelRequest,
     ReasoningPart,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
@@ -24,6 +21,7 @@ from maia.core.types import (
     UserMessage,
     UserPart,
 )
+from maia.core.requests import ModelRequest, Section
 from maia.privacy.mask import Masked, Span
 from maia.privacy.sent import PartSent, State
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from maia.core.types import JsonObject, Reason
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
 from maia.privacy.kinds import KINDS
 from maia.privacy.mask import Span
 from maia.privacy.policy import Policy

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from maia.core.events import Notice, WireEvent
 from maia.core.ports import Wire
-from maia.core.types import ModelRequest
+from maia.core.requests import ModelRequest
 from maia.privacy.kinds import placeholder
 from maia.privacy.mask import Masked, Masker
 from maia.privacy.request import OWN, mask_request

@@ -9,8 +9,9 @@ from typing import Final
 
 from maia.core.codec import load_value, to_json
 from maia.core.errors import RunProblem, system_words
+from maia.core.jsonvalue import JsonValue
+from maia.core.permission import Answer
 from maia.core.runs import RunInfo, RunNote, RunWish
-from maia.core.types import Answer, JsonValue
 from maia.runs.control import PATIENCE, STOP_PATIENCE, Line, Op
 from maia.runs.notes import NoteReader
 from maia.runs.store import RunStore

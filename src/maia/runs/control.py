@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from maia.core import errors
 from maia.core.errors import MaiaError, RunProblem
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 
 Op: TypeAlias = Literal["start", "stop", "answer", "info"]
 

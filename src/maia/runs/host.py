@@ -14,8 +14,10 @@ from typing import Final, TypeAlias, TypeVar
 
 from maia.core.codec import UnreadableEvent, load_value, to_json
 from maia.core.errors import MaiaError, RunProblem
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.permission import Answer
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo, RunWish
-from maia.core.types import Answer, JsonObject, JsonValue, Reason
 from maia.runs.control import MAX_LINE, dump_line, dump_problem, load_line
 from maia.runs.hostplace import is_own_user
 from maia.runs.live import Limits, LiveRun, Prepared

@@ -20,7 +20,7 @@ from typing import Final
 
 from maia.core.fileread import read_bounded
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 
 HOSTS: Final = ".hosts"
 _LOCK: Final = "lock"

@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
+from maia.core.endings import Failure, Outcome
 from maia.core.errors import MaiaError, ModelFailed, NotConfigured, RunProblem, system_words
 from maia.core.events import ApprovalRequested, Event, LimitReached, Notice, TurnEnded, TurnStarted
+from maia.core.permission import Answer
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo
-from maia.core.types import Answer, Failure, Outcome, Reason, Submission
+from maia.core.submission import Submission
 from maia.runs.control import plain_values
 from maia.runs.notes import NoteWriter
 from maia.runs.record import Record

@@ -16,9 +16,9 @@ from typing import Final
 
 from maia.core.errors import RunProblem, system_words
 from maia.core.fileread import read_bounded
+from maia.core.reason import Reason
 from maia.core.runs import RunInfo
 from maia.core.text import cut_middle
-from maia.core.types import Reason
 from maia.runs.hostplace import HOSTS, HostPlace
 from maia.runs.record import Record, UnreadableRecord, dump_record, load_record
 from maia.runs.view import view_of

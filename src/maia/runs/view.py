@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from maia.core.costs import add_costs
+from maia.core.costs import Cost, Usage, add_costs
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -19,8 +19,8 @@ from maia.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from maia.core.messages import TextPart
 from maia.core.runs import RunInfo
-from maia.core.types import Cost, TextPart, Usage
 from maia.runs.notes import NoteReader
 
 _UNREAD: Final = frozenset(

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from maia.core.costs import Usage
+from maia.core.endings import Outcome, StopReason
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.runtime import Desk, ProgramEnd, ProgramGone, ProgramProcess, ProgramTask, PromptWay, ToolServer
-from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.acp_updates import Fold
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
 from maia.runtimes.launching import Launch

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from maia.core.costs import Usage
 from maia.core.events import ContextMeasured, ReasoningDelta, TextDelta, ToolOutput
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Need
+from maia.core.results import DiffBlock, TodoBlock, TodoItem
 from maia.core.runtime import ProgramCall, ProgramEvent, ProgramResult
-from maia.core.types import DiffBlock, JsonObject, JsonValue, Need, TodoBlock, TodoItem, ToolCallPart, Usage
 from maia.runtimes.names import Told, program_call
 from maia.runtimes.programs import Program
 from maia.runtimes.totals import cost_since

@@ -19,9 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.requests import ToolSpec
+from maia.core.results import ToolResult
 from maia.core.runtime import Desk, ToolServer
 from maia.core.secret import Secret
-from maia.core.types import JsonObject, JsonValue, ToolResult, ToolSpec
 from maia.runtimes.lending import SERVER, Lending
 from maia.runtimes.relay import proof
 from maia.runtimes.rpc import read_object

@@ -12,6 +12,9 @@ from typing import Final
 
 from maia.core.errors import MaiaError
 from maia.core.events import ToolOutput
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import ToolSpec
+from maia.core.results import ToolResult
 from maia.core.runtime import (
     Desk,
     Permit,
@@ -23,7 +26,6 @@ from maia.core.runtime import (
     ProgramTask,
     Runtime,
 )
-from maia.core.types import JsonObject, ToolResult, ToolSpec
 from maia.runtimes.bridge import Bridge
 from maia.runtimes.launching import Launch
 from maia.runtimes.lending import VERSIONS

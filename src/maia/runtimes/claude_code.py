@@ -13,8 +13,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Final
 
+from maia.core.costs import Usage
+from maia.core.endings import Outcome, StopReason
 from maia.core.errors import MaiaError
 from maia.core.events import ContextMeasured, Notice, ReasoningDelta, RetryScheduled, TextDelta
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.runtime import (
     Desk,
     ProgramCall,
@@ -25,7 +28,6 @@ from maia.core.runtime import (
     ProgramTask,
     ToolServer,
 )
-from maia.core.types import JsonObject, JsonValue, Outcome, StopReason, Usage
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
 from maia.runtimes.launching import Launch
 from maia.runtimes.names import Told, program_call

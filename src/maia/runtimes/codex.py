@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from maia.core.costs import Usage
 from maia.core.errors import MaiaError
 from maia.core.events import Notice, ReasoningDelta, TextDelta
+from maia.core.jsonvalue import JsonObject
 from maia.core.runtime import (
     Desk,
     ProgramCall,
@@ -25,7 +27,6 @@ from maia.core.runtime import (
     ProgramTask,
     ToolServer,
 )
-from maia.core.types import JsonObject, Usage
 from maia.runtimes.failures import ended_early, failure_of, hung, not_started
 from maia.runtimes.launching import Launch
 from maia.runtimes.names import Told, program_call

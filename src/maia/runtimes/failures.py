@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from maia.core.endings import Failure, FailureKind
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.runtime import ProgramEnd
 from maia.core.text import cut_middle, visible
-from maia.core.types import Failure, FailureKind
 
 _KINDS: Final[tuple[tuple[FailureKind, str], ...]] = (
     ("auth", r"\b401\b|\b403\b|unauthori[sz]ed|authenticat|invalid.api.key|not (?:logged|signed) in|/login|api key"),

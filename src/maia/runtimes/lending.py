@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from maia.core.types import JsonObject, JsonValue, ToolResult, ToolSpec
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.requests import ToolSpec
+from maia.core.results import ToolResult
 from maia.runtimes.rpc import METHOD_NOT_FOUND
 from maia.runtimes.values import table, text
 

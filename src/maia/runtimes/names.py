@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import ToolCallPart
+from maia.core.permission import Need
+from maia.core.results import Block, DiffBlock
 from maia.core.runtime import ProgramCall
 from maia.core.text import visible
-from maia.core.types import Block, DiffBlock, JsonObject, JsonValue, Need, ToolCallPart
 from maia.runtimes.sweeps import swept
 
 _OURS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.runtime import ProgramGone, ProgramProcess, ProgramStart, StartProgram
-from maia.core.types import JsonObject
 from maia.runtimes.probe import GREETING
 from maia.runtimes.programs import Program
 from maia.runtimes.rpc import read_object

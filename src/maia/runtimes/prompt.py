@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from maia.core.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage
 from maia.core.runtime import ProgramTask
 from maia.core.text import cut_middle
-from maia.core.types import AssistantMessage, Message, TextPart, ToolMessage, UserMessage
 
 _HISTORY_CHARS = 40_000
 

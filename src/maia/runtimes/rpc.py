@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import cast
 
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.runtime import ProgramGone, ProgramProcess
-from maia.core.types import JsonObject, JsonValue
 
 METHOD_NOT_FOUND = -32601
 

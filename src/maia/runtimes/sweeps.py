@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from maia.core.types import JsonValue, Need, Sweep
+from maia.core.jsonvalue import JsonValue
+from maia.core.permission import Need, Sweep
 
 _INCLUDES: Final = ("glob", "globs", "include", "include_pattern", "includes", "file_pattern")
 """Names of the argument that says which files are searched (Claude Code, Qwen Code, Gemini CLI, OpenCode, Kimi)."""

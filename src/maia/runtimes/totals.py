@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maia.core.types import Usage
+from maia.core.costs import Usage
 
 
 def usage_since(total: Usage | None, before: Usage | None) -> Usage | None:

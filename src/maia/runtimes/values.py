@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 
 
 def text(value: JsonValue) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.ports import ProcessEnd, Say
+from maia.core.submission import Attachment
 from maia.core.text import visible
-from maia.core.types import Attachment
 from maia.sandbox.environment import is_withheld
 from maia.sandbox.process import Job, LocalProcesses, shell_words
 

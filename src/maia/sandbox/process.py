@@ -13,7 +13,7 @@ from typing import Final
 
 from maia.core.errors import ToolProblem
 from maia.core.ports import ProcessEnd
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.sandbox.child import Child, Live, Start
 from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.environment import command_environment, hide_own_environment

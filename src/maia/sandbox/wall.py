@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.sandbox.confined import Confined, Wall
 from maia.sandbox.landlock import LandlockWall, landlock_version
 from maia.sandbox.places import Layout, Places, lay_out

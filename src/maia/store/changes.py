@@ -23,7 +23,8 @@ from maia.core.errors import system_words
 from maia.core.fileread import MAX_FILE_BYTES, digest, read_regular
 from maia.core.filewrite import remove_file, replace_file
 from maia.core.jsontext import read_json
-from maia.core.types import JsonObject, Reason
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
 
 MAX_KEPT_BYTES: Final = 512 * 1024 * 1024
 """Contents kept for one session; beyond it the oldest go, and an undo that needs one says so."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maia.core.errors import NotConfigured, UsageProblem
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.terminal import creating, views
 from maia.terminal.badges import Badge, badge_lines
 from maia.terminal.commands import Handler, find_command

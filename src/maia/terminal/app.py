@@ -38,8 +38,8 @@ from maia.terminal.spans import EMPTY, Line, Span, clean, clean_row, line, wrap_
 from maia.terminal.zones import TAIL_ROWS
 
 if TYPE_CHECKING:
+    from maia.core.permission import Answer
     from maia.core.secret import Secret
-    from maia.core.types import Answer
     from maia.terminal.colours import Look
     from maia.terminal.firstpaint import Prompt
     from maia.terminal.ports import Conversation, ScreenOptions

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from maia.core.events import ApprovalRequested, LimitReached
-from maia.core.types import Verdict
+from maia.core.permission import Verdict
 from maia.terminal.spans import clean, clean_row
 
 if TYPE_CHECKING:
-    from maia.core.types import Answer, ApprovalScope
+    from maia.core.permission import Answer, ApprovalScope
     from maia.terminal.words import Words
 
 _TITLES: Mapping[str, str] = {

@@ -14,8 +14,8 @@ from maia.core.errors import system_words
 from maia.core.events import Notice
 from maia.core.fileread import digest, read_bounded
 from maia.core.filetext import decode, is_binary
+from maia.core.submission import Attachment, Submission
 from maia.core.text import cut_middle
-from maia.core.types import Attachment, Submission
 from maia.i18n.formats import size
 from maia.terminal.line import Candidate, Mention, Range, Text
 

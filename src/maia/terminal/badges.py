@@ -9,8 +9,8 @@ from maia.terminal.colours import Look, Style
 from maia.terminal.spans import Line, Span, clean, clean_row, line, prefix, wrap, wrap_text
 
 if TYPE_CHECKING:
+    from maia.core.endings import Failure
     from maia.core.errors import MaiaError
-    from maia.core.types import Failure
     from maia.terminal.words import Words
 
 Badge: TypeAlias = Literal["info", "warn", "fail", "ask"]

@@ -11,7 +11,7 @@ from maia.terminal.colours import Look, Style
 from maia.terminal.spans import Line, Span, clean, line, prefix, wrap
 
 if TYPE_CHECKING:
-    from maia.core.types import DiffBlock
+    from maia.core.results import DiffBlock
     from maia.terminal.words import Words
 
 MAX_ROWS = 40

@@ -11,7 +11,7 @@ from maia.terminal.colours import Look
 from maia.terminal.spans import Line, Span, clean_row, line, wrap
 
 if TYPE_CHECKING:
-    from maia.core.types import Cost, Usage
+    from maia.core.costs import Cost, Usage
     from maia.terminal.words import Words
 
 

@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TextIO
 
 from maia.core.codec import dump_event, to_json
+from maia.core.endings import Outcome
 from maia.core.events import Answered, ApprovalRequested, Event, LimitReached, Notice, RetryScheduled, TurnEnded
-from maia.core.types import Answer, JsonObject, JsonValue, Outcome, Submission, TextPart
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import TextPart
+from maia.core.permission import Answer
+from maia.core.submission import Submission
 from maia.terminal.badges import badge_lines, failure_lines, failure_title, failure_words
 from maia.terminal.colours import Look, look_of, to_ansi
 from maia.terminal.endings import notice_lines

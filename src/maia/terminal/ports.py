@@ -13,9 +13,11 @@ from typing import Literal, Protocol, TypeAlias
 
 from maia.core.agent import AgentLevel
 from maia.core.events import ContextMeasured, Event, Notice
+from maia.core.permission import Answer
 from maia.core.ports import ContextView
+from maia.core.results import DiffBlock
 from maia.core.secret import Secret
-from maia.core.types import Answer, DiffBlock, Submission
+from maia.core.submission import Submission
 from maia.engine.views import (
     AgentList,
     AgentRow,

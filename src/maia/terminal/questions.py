@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from maia.core.events import ApprovalRequested
+from maia.core.permission import Answer
 from maia.core.text import whole_number
-from maia.core.types import Answer
 from maia.terminal.asking import choice_text, question_reason, question_title, scopes
 from maia.terminal.badges import badge_lines, detail_lines
 from maia.terminal.contextbar import window_tokens

@@ -37,7 +37,9 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import Attachment, DiffBlock, TextPart, ToolCallPart
+from maia.core.messages import TextPart, ToolCallPart
+from maia.core.results import DiffBlock
+from maia.core.submission import Attachment
 from maia.i18n.formats import number
 from maia.terminal.asking import answer_text, origin_prefix, question_title
 from maia.terminal.badges import badge_lines

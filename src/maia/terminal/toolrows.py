@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
-from maia.core.types import Block, DiffBlock, JsonObject, TextBlock, TodoBlock, TodoItem, ToolStatus
+from maia.core.jsonvalue import JsonObject
+from maia.core.results import Block, DiffBlock, TextBlock, TodoBlock, TodoItem, ToolStatus
 from maia.i18n.formats import number, seconds
 from maia.terminal.colours import Look, Style
 from maia.terminal.diff import compare, diff_lines, stat

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
-from maia.core.types import Cost, Verdict
+from maia.core.costs import Cost
+from maia.core.permission import Verdict
 from maia.i18n.formats import day, number
 from maia.terminal.colours import Look, Style
 from maia.terminal.commands import COMMANDS
@@ -31,8 +32,9 @@ from maia.terminal.spans import (
 )
 
 if TYPE_CHECKING:
+    from maia.core.permission import Rule
     from maia.core.ports import ContextView
-    from maia.core.types import DiffBlock, Rule
+    from maia.core.results import DiffBlock
     from maia.engine.views import AgentList, ModelCost, RuleFile, SessionChoice, ToolRow
     from maia.terminal.words import Words
 

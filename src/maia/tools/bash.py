@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import ArgumentProblem
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Hands, ProcessEnd, Say
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.text import visible
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools.arguments import Parameter, Parameters, received_parameters
 from maia.tools.prompt import load_spec
 

@@ -18,9 +18,12 @@ from maia.core.delegation import (
     status_of,
 )
 from maia.core.errors import MaiaError, ToolProblem
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Hands
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.text import cut_middle, visible
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec
 

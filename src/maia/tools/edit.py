@@ -8,8 +8,11 @@ from typing import Final
 
 from maia.core.errors import ToolProblem, UnsafeText
 from maia.core.filetext import Change, FileText, to_lf
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Hands
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.tools import files, match, paths
 from maia.tools.arguments import PATH_ALIASES, Parameter, Parameters
 from maia.tools.prompt import load_spec

@@ -12,7 +12,7 @@ from maia.core.fileread import read_regular
 from maia.core.filetext import FileText, decode, is_binary, shared_start, split_lines
 from maia.core.filewrite import replace_file
 from maia.core.ports import Hands
-from maia.core.types import DiffBlock
+from maia.core.results import DiffBlock
 from maia.tools import paths
 from maia.tools.readlog import is_unchanged, state_of
 

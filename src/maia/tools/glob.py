@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Hands
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.tools import paths, searching
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec

@@ -9,10 +9,13 @@ from time import gmtime, strftime
 from typing import Any, Final
 
 from maia.core.errors import ToolProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.memories import Item, Lookups
+from maia.core.permission import Need
 from maia.core.ports import Hands
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.text import visible
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec
 from maia.tools.tags import remembered

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import ToolProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.memories import Memory
+from maia.core.permission import Need
 from maia.core.ports import Hands
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.text import visible
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec
 from maia.tools.tags import TAGS, read_tags, remembered

@@ -14,9 +14,9 @@ from typing import Final
 from maia.core.errors import ToolProblem, system_words
 from maia.core.filewrite import FileChanged
 from maia.core.namedpath import named_path
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
 from maia.core.text import visible
-from maia.core.types import Need, Verdict
 
 _MAX_SIBLINGS: Final = 20_000
 """Names looked at when a file is not found; a folder with more gives no suggestions."""

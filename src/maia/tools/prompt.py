@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from maia.core.types import ToolSpec
+from maia.core.requests import ToolSpec
 from maia.tools.arguments import Parameters
 
 

@@ -14,8 +14,11 @@ from typing import Final
 from maia.core.errors import ToolProblem
 from maia.core.fileread import open_regular, read_regular
 from maia.core.filetext import decode, is_binary, kind_of, sniff_encoding
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec, Verdict
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.tools import paths
 from maia.tools.arguments import PATH_ALIASES, Parameter, Parameters
 from maia.tools.prompt import load_spec

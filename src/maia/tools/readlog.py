@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from maia.core.fileread import digest
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import FileState, ReadLog
-from maia.core.types import JsonObject
 
 
 class SessionReads:

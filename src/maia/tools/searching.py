@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from maia.core.errors import ToolProblem
+from maia.core.permission import Need, Verdict
 from maia.core.ports import Hands
-from maia.core.types import Need, Verdict
 from maia.tools import paths
 from maia.tools.search.engine import SECONDS
 from maia.tools.search.query import Found

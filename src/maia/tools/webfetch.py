@@ -14,9 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from maia.core.errors import ToolProblem
 from maia.core.jsontext import read_json
+from maia.core.jsonvalue import JsonObject
+from maia.core.permission import Need
 from maia.core.ports import Fetched, Hands, Say
+from maia.core.requests import ToolSpec
+from maia.core.results import Block, ToolResult
 from maia.core.text import visible
-from maia.core.types import Block, JsonObject, Need, ToolResult, ToolSpec
 from maia.core.weburl import WebUrl, read_url
 from maia.tools.arguments import Parameter, Parameters
 from maia.tools.prompt import load_spec

@@ -14,7 +14,9 @@ from sqlalchemy import Connection
 
 from maia.core.codec import to_json
 from maia.core.events import ApprovalRequested, CallDecided
-from maia.core.types import Block, JsonObject, Reason
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
+from maia.core.results import Block
 from maia.database import approvals
 from maia.database.approvals import ApprovalRow, Asked, Verdict
 from maia.database.database import Database

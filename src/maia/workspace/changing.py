@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from maia.core.events import Event, RecordChanged, RecordPart, SessionRenamed
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database import conversations
 from maia.database.conversations import ConversationRow
 from maia.database.events import Stamped

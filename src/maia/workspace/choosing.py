@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from maia.core.types import BoundWhy, Effort
+from maia.core.requests import BoundWhy, Effort
 from maia.database.conversations import ConversationRow, Pin
 from maia.workspace.colleagues import UNASSIGNED, Assigned, Colleague
 from maia.workspace.models.binding import (

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from maia.core.agent import AgentDefinition, AgentGroup
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort
 from maia.core.runtime import OWN_MODEL
-from maia.core.types import Effort, JsonObject
 from maia.workspace.models.catalogue import Catalogue, Pair
 
 TALKED_TO: Final[tuple[AgentGroup, ...]] = ("main", "team")

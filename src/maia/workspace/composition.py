@@ -9,24 +9,22 @@ from typing import Final, TypeAlias
 
 from maia.core.codec import to_json
 from maia.core.events import ContextMeasured, WireEvent
-from maia.core.ports import Wire
-from maia.core.runtime import Desk, ProgramEnd, ProgramTask, Runtime
-from maia.core.text import cut_middle
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
-    Attachment,
     ImagePart,
     Message,
-    ModelRequest,
     ReasoningPart,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
-    ToolSpec,
     UserMessage,
     UserPart,
 )
+from maia.core.ports import Wire
+from maia.core.requests import ModelRequest, Section, ToolSpec
+from maia.core.runtime import Desk, ProgramEnd, ProgramTask, Runtime
+from maia.core.submission import Attachment
+from maia.core.text import cut_middle
 from maia.database.compositions import CompositionRow, SectionRow, TokensSource
 from maia.database.providers import ModelRow
 from maia.engine.setup import Bound

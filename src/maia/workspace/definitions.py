@@ -21,7 +21,7 @@ from maia.agents.shelf import Agents, Shelf
 from maia.core.agent import AgentDefinition
 from maia.core.errors import MaiaError, SettingsProblem, UsageProblem
 from maia.core.memories import Memory, MemoryEntry
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.database import conversations, folders, projects
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database

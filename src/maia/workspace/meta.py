@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maia.core.codec import to_json
-from maia.core.costs import add_costs
+from maia.core.costs import Cost, add_costs
 from maia.core.events import Answered, Event, Notice, ToolCallFinished, TurnEnded, TurnStarted, is_question
-from maia.core.types import AssistantMessage, BoundWhy, Cost, JsonObject, ReasoningPart, TextPart
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, ReasoningPart, TextPart
+from maia.core.requests import BoundWhy
 from maia.database.messages import Ending
 
 

@@ -8,7 +8,8 @@ import json
 from maia.core.codec import to_json
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.types import Reason, Submission
+from maia.core.reason import Reason
+from maia.core.submission import Submission
 from maia.database import approvals, conversations, delegations
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.database import settings
 from maia.database.database import Database
 from maia.database.users import User

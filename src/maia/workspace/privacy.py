@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
-from maia.core.types import JsonObject, Submission
+from maia.core.submission import Submission
 from maia.database import settings
 from maia.database.database import Database
 from maia.database.users import User

@@ -8,7 +8,8 @@ from datetime import date
 from sqlalchemy.exc import SQLAlchemyError
 
 from maia.core.errors import MaiaError
-from maia.core.types import JsonObject, Reason
+from maia.core.jsonvalue import JsonObject
+from maia.core.reason import Reason
 from maia.folders.lists import ListRefused
 from maia.folders.refusals import FolderRefused
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from maia.core.costs import add_costs
+from maia.core.costs import Cost, Usage, add_costs
+from maia.core.endings import Failure
 from maia.core.events import (
     Answered,
     ApprovalRequested,
@@ -18,7 +19,7 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import AssistantMessage, Cost, Failure, TextPart, ToolCallPart, Usage
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
 from maia.database.delegations import handed, tell_above

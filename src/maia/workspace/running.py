@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
+from maia.core.costs import Cost
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
@@ -25,8 +27,10 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
+from maia.core.permission import Answer
+from maia.core.requests import Section
+from maia.core.submission import Submission
 from maia.core.tool import AnyTool
-from maia.core.types import Answer, Cost, Failure, Section, Submission
 from maia.database import approvals, compositions, conversations, late, messages
 from maia.database.events import forget_progress
 from maia.database.late import AwaitedBy, WaitsFor

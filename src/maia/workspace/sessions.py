@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from maia.core.events import SessionStarted
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database import conversations, messages, settings
 from maia.database.conversations import ConversationRow, Pin
 from maia.database.database import Database

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 from maia.database import delegations, homes, projects
 from maia.database.conversations import ConversationRow, Pin
 from maia.database.database import Database

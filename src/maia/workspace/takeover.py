@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from maia.core.endings import Failure
 from maia.core.events import (
     ContextCleared,
     ModelChanged,
@@ -16,7 +17,6 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import Failure
 from maia.database.events import PROGRESS, Logged, Stamped
 from maia.store.journal import Record
 from maia.workspace.meta import as_stored

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.ids import now_ms
 from maia.privacy.sent import Sent, total
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.events import Notice, SessionRenamed
-from maia.core.types import Failure, Submission
+from maia.core.submission import Submission
 from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database

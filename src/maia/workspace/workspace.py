@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import URL, Connection
 
-from maia.core.types import JsonObject, Submission
+from maia.core.jsonvalue import JsonObject
+from maia.core.submission import Submission
 from maia.database import compositions, conversations, delegations, messages, settings
 from maia.database.compositions import CompositionRow, MemoryDelivery
 from maia.database.conversations import ConversationRow

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     ImagePart,
     ReasoningPart,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    ToolSpec,
     UserMessage,
 )
+from maia.core.requests import Section, ToolSpec
 from maia.llm.count import (
     IMAGE_TOKENS,
     MessageTally,

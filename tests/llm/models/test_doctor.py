@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from tests.fakes import fake_llm
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import TextDelta, WireAnswer, WireEvent, WireFailed
+from maia.core.messages import AssistantMessage, ToolCallPart
+from maia.core.requests import ModelRequest
 from maia.core.secret import Secret
-from maia.core.types import AssistantMessage, Failure, ModelRequest, ToolCallPart
 from maia.i18n.catalogue import Catalogue
 from maia.llm.doctor import Check, check_endpoint, check_row, verdict
 from maia.llm.endpoint import OFFLINE_ENDPOINT, Endpoint

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice
 from maia.core.secret import Secret
-from maia.core.types import Failure
 from maia.i18n.catalogue import Catalogue
 from maia.llm.endpoint import OFFLINE_ENDPOINT, Endpoint
 from maia.llm.endpoints import configured, discover

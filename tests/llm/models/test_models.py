@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import fake_llm
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
-from maia.core.types import Failure
 from maia.llm.endpoint import OFFLINE_ENDPOINT, Endpoint
 from maia.llm.endpoints import configured
 from maia.llm.models import (

@@ -9,22 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.costs import Usage
 from maia.core.errors import SettingsProblem
 from maia.core.events import TextDelta, ToolCallDrafted, WireAnswer, WireEvent
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
-    Attachment,
     Message,
-    ModelRequest,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    ToolSpec,
-    Usage,
     UserMessage,
 )
+from maia.core.requests import ModelRequest, Section, ToolSpec
+from maia.core.submission import Attachment
 from maia.database.memories import NoteRow
 from maia.engine.attached import attachment_text
 from maia.i18n.catalogue import Catalogue

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure
 from maia.core.errors import SettingsProblem
 from maia.core.events import (
     BrokenCall,
@@ -16,16 +18,8 @@ from maia.core.events import (
     WireEvent,
     WireFailed,
 )
-from maia.core.types import (
-    AssistantMessage,
-    Failure,
-    ModelRequest,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    Usage,
-    UserMessage,
-)
+from maia.core.messages import AssistantMessage, ReasoningPart, TextPart, ToolCallPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.i18n.catalogue import Catalogue
 from maia.llm.offline import open_offline
 from maia.llm.offline_script import ScriptedWire, read_script

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Cost, Effort, Usage
+from maia.core.costs import Cost, Usage
+from maia.core.requests import Effort
 from maia.llm import catalogue
 from maia.llm.catalogue import Facts, entry_of, facts_of, fits
 from maia.llm.effort import EFFORTS, nearest_effort

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.events import Notice, TextDelta, WireAnswer, WireEvent, WireFailed
-from maia.core.types import AssistantMessage, Failure, ModelRequest, TextPart, UserMessage
+from maia.core.messages import AssistantMessage, TextPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.i18n.catalogue import Catalogue
 from maia.llm.models import ModelInfo
 from maia.llm.window import (

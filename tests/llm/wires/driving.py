@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from maia.core.events import WireAnswer, WireEvent, WireFailed
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     Message,
-    ModelRequest,
-    Section,
     TextPart,
     ToolCallPart,
     ToolMessage,
     ToolResultPart,
-    ToolSpec,
     UserMessage,
 )
+from maia.core.requests import ModelRequest, Section, ToolSpec
 from maia.llm.sse import Frame, FrameReader
 from maia.llm.target import WireTarget
 from maia.llm.wires.anthropic_messages import MessageStream

@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure
 from maia.core.events import BrokenCall, ReasoningDelta, TextDelta, ToolCallDrafted, WireAnswer, WireFailed
-from maia.core.types import (
-    AssistantMessage,
-    Effort,
-    Failure,
-    ImagePart,
-    JsonObject,
-    Message,
-    ReasoningPart,
-    TextPart,
-    Usage,
-    UserMessage,
-)
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, ImagePart, Message, ReasoningPart, TextPart, UserMessage
+from maia.core.requests import Effort
 from maia.llm.target import WireOptions
 from maia.llm.wires.anthropic_messages import messages_body
 from maia.llm.wires.history import encode

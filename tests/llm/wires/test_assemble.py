@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.events import BrokenCall
-from maia.core.types import JsonValue, ToolCallPart
+from maia.core.jsonvalue import JsonValue
+from maia.core.messages import ToolCallPart
 from maia.llm.assemble import CallDrafts, known_name, likely_cut, read_arguments, taken_ids
 from tests.llm.wires.driving import called, counting_ids, results, said, user
 

@@ -7,7 +7,7 @@ import ssl
 import httpx2
 import pytest
 
-from maia.core.types import Failure, FailureCause, FailureKind
+from maia.core.endings import Failure, FailureCause, FailureKind
 from maia.llm.causes import failure_from_exception
 
 

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from maia.core.codec import dump_event
+from maia.core.costs import Cost
 from maia.core.events import Answered
 from maia.core.jsontext import MAX_DEPTH
-from maia.core.types import Cost, JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.llm.assemble import CallDrafts, read_arguments
 from maia.llm.wires.openai_chat import chat_body
 from maia.llm.wires.quirks import Quirks

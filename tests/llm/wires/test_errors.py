@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from maia.core.types import Failure
+from maia.core.endings import Failure
 from maia.llm.errors import (
     MAX_TEXT,
     clean,

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import (
+from maia.core.messages import (
     AssistantMessage,
     Message,
     ReasoningPart,

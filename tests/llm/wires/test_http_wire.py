@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure
 from maia.core.events import (
     BrokenCall,
     RetryScheduled,
@@ -19,8 +21,10 @@ from maia.core.events import (
     WireEvent,
     WireFailed,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import TextPart, ToolCallPart, UserMessage
+from maia.core.requests import ModelRequest, Section
 from maia.core.secret import Secret
-from maia.core.types import Failure, JsonObject, ModelRequest, Section, TextPart, ToolCallPart, Usage, UserMessage
 from maia.llm.open import open_wire
 from maia.llm.target import WireFormat, WireOptions, WireTarget
 from maia.llm.wires import http

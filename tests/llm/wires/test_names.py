@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maia.core.types import Failure, Message, ToolCallPart
+from maia.core.endings import Failure
+from maia.core.messages import Message, ToolCallPart
 from maia.llm.target import WireTarget
 from maia.llm.wires.anthropic_messages import messages_body
 from maia.llm.wires.names import IdForm, fit_id, fit_name

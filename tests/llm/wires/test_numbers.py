@@ -5,8 +5,8 @@ import json
 import pytest
 
 from maia.core.codec import dump_event
+from maia.core.costs import Cost, Usage
 from maia.core.events import Answered
-from maia.core.types import Cost, Usage
 from maia.llm.assemble import read_arguments
 from maia.llm.wires.anthropic_messages import messages_usage
 from maia.llm.wires.numbers import tokens_of, usd_of

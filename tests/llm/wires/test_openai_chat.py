@@ -6,22 +6,12 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure
 from maia.core.events import BrokenCall, ReasoningDelta, TextDelta, ToolCallDrafted, WireAnswer, WireFailed
-from maia.core.types import (
-    AssistantMessage,
-    Effort,
-    Failure,
-    ImagePart,
-    JsonObject,
-    Message,
-    ModelRequest,
-    ReasoningPart,
-    Section,
-    TextPart,
-    ToolCallPart,
-    Usage,
-    UserMessage,
-)
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, ImagePart, Message, ReasoningPart, TextPart, ToolCallPart, UserMessage
+from maia.core.requests import Effort, ModelRequest, Section
 from maia.llm.target import WireOptions, WireTarget
 from maia.llm.wires.history import encode
 from maia.llm.wires.openai_chat import chat_body, chat_messages, chat_usage

@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 
+from maia.core.costs import Usage
 from maia.core.errors import NotConfigured
 from maia.core.events import ReasoningDelta, RetryScheduled, TextDelta, WireAnswer, WireEvent, WireFailed
+from maia.core.messages import AssistantMessage, ImagePart, ReasoningPart, TextPart, ToolCallPart, UserMessage
+from maia.core.requests import ModelRequest
 from maia.core.secret import Secret
-from maia.core.types import (
-    AssistantMessage,
-    ImagePart,
-    ModelRequest,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    Usage,
-    UserMessage,
-)
 from maia.llm.open import open_wire
 from maia.llm.target import WireOptions, WireTarget
 from tests.fakes import fake_llm

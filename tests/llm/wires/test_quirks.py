@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from maia.core.types import Failure, JsonObject
+from maia.core.endings import Failure
+from maia.core.jsonvalue import JsonObject
 from maia.llm.wires.quirks import Quirks, adapted, output_room
 
 ROOMS = [

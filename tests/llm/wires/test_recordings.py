@@ -14,7 +14,8 @@ import openai
 import pytest
 
 from maia.core.events import ReasoningDelta, TextDelta, WireAnswer, WireFailed
-from maia.core.types import ReasoningPart, TextPart, ToolCallPart, ToolSpec
+from maia.core.messages import ReasoningPart, TextPart, ToolCallPart
+from maia.core.requests import ToolSpec
 from maia.llm.wires.openai_chat import chat_usage
 from maia.llm.wires.stream import Stream
 from tests.conftest import SHARED

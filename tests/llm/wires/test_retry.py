@@ -5,8 +5,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from maia.core.endings import Failure
 from maia.core.events import RetryScheduled, TextDelta, ToolCallDrafted, WireAnswer, WireEvent, WireFailed
-from maia.core.types import AssistantMessage, Failure
+from maia.core.messages import AssistantMessage
 from maia.llm.retry import MAX_WAIT, retrying, tries_for, wait_before
 
 NOTHING = AssistantMessage(())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maia.core.events import ReasoningDelta, TextDelta, WireAnswer, WireEvent
-from maia.core.types import ReasoningPart, TextPart, ToolCallPart
+from maia.core.messages import ReasoningPart, TextPart, ToolCallPart
 from maia.llm.wires.answer import Answer
 from maia.llm.wires.textcalls import may_become_call, text_calls
 from maia.llm.wires.thinking import Piece, ThinkSplitter

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from maia.core.endings import Failure
 from maia.core.errors import ModelFailed
 from maia.core.secret import Secret
-from maia.core.types import Failure
 from maia.llm.target import WireOptions, WireTarget
 from maia.llm.transport import CallFailed, Channel, get_json, join_url
 from tests.llm.wires.serving import STREAM_HEAD, Asked, serving

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from maia.core.agent import AgentLevel
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Outcome
 from maia.core.errors import NotConfigured
 from maia.core.events import (
     Answered,
@@ -34,25 +36,12 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Answer, Decision, Need, Rule, RuleSource, Verdict
 from maia.core.ports import ContextPart, ContextView
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Attachment,
-    Cost,
-    Decision,
-    DiffBlock,
-    Need,
-    Outcome,
-    Reason,
-    Rule,
-    RuleSource,
-    Submission,
-    TextPart,
-    ToolCallPart,
-    Usage,
-    Verdict,
-)
+from maia.core.reason import Reason
+from maia.core.results import DiffBlock
+from maia.core.submission import Attachment, Submission
 from maia.engine.views import (
     AgentList,
     AgentRow,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from maia.core.events import ApprovalRequested, LimitReached
-from maia.core.types import Answer, Decision, DiffBlock, Need, Reason, Rule, RuleSource, Verdict
+from maia.core.permission import Answer, Decision, Need, Rule, RuleSource, Verdict
+from maia.core.reason import Reason
+from maia.core.results import DiffBlock
 from maia.engine.views import ModelChoice, Trust
 from maia.i18n.catalogue import Catalogue
 from maia.terminal import creating, questions

@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from maia.core.costs import Cost
 from maia.core.events import Answered
-from maia.core.types import (
-    AssistantMessage,
-    Cost,
-    Decision,
-    DiffBlock,
-    Reason,
-    Rule,
-    RuleSource,
-    TextPart,
-    ToolCallPart,
-    Verdict,
-)
+from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.permission import Decision, Rule, RuleSource, Verdict
+from maia.core.reason import Reason
+from maia.core.results import DiffBlock
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.spans import Line, text_of, width_of
 

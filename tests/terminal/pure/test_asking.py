@@ -1,7 +1,7 @@
 import pytest
 
 from maia.core.events import ApprovalRequested, LimitReached
-from maia.core.types import Answer, ApprovalScope, Decision, Need, Verdict
+from maia.core.permission import Answer, ApprovalScope, Decision, Need, Verdict
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.asking import answer_text, choice_text, question_reason, question_title, scopes
 from tests.terminal.pure.frames import EN, FR, NO_RULE, fr, ruled

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from maia.core.events import Notice
 from maia.core.fileread import digest
-from maia.core.types import Attachment, Submission
+from maia.core.submission import Attachment, Submission
 from maia.terminal.attach import Joined, Limits, join_files, looks_like_path
 from maia.terminal.line import Text, parse
 from tests.terminal.pure.frames import EN, FR

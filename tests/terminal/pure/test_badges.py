@@ -2,8 +2,8 @@ from typing import get_args
 
 import pytest
 
+from maia.core.endings import Failure, FailureCause
 from maia.core.errors import ModelFailed, UsageProblem
-from maia.core.types import Failure, FailureCause
 from maia.terminal.badges import badge_lines, detail_lines, error_lines, failure_lines
 from maia.terminal.colours import Look
 from maia.terminal.spans import Line, Span, line

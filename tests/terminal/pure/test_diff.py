@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from maia.core.types import DiffBlock
+from maia.core.results import DiffBlock
 from maia.terminal.colours import Look
 from maia.terminal.diff import DiffRow, FileDiff, compare, diff_lines, stat
 from maia.terminal.spans import Span, line

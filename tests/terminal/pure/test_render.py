@@ -3,6 +3,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -29,17 +31,9 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
-from maia.core.types import (
-    Answer,
-    AssistantMessage,
-    Attachment,
-    Cost,
-    Decision,
-    Failure,
-    Need,
-    TextPart,
-    Usage,
-)
+from maia.core.messages import AssistantMessage, TextPart
+from maia.core.permission import Answer, Decision, Need
+from maia.core.submission import Attachment
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.colours import Look
 from maia.terminal.contextbar import Fill

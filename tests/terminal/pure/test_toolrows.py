@@ -1,6 +1,6 @@
 import pytest
 
-from maia.core.types import DiffBlock, TextBlock, TodoBlock, TodoItem
+from maia.core.results import DiffBlock, TextBlock, TodoBlock, TodoItem
 from maia.terminal.colours import Look
 from maia.terminal.spans import Span
 from maia.terminal.toolrows import MARKS, Call, CallState, call_lines, output_lines, preview_of, row_lines

@@ -2,8 +2,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from maia.core.costs import Cost, Usage
+from maia.core.permission import Rule, RuleSource, Verdict
 from maia.core.ports import ContextPart, ContextView
-from maia.core.types import Cost, DiffBlock, Rule, RuleSource, Usage, Verdict
+from maia.core.results import DiffBlock
 from maia.engine.views import AgentList, AgentRow, ModelCost, RuleFile, SessionChoice, ToolRow
 from maia.i18n.catalogue import Catalogue
 from maia.terminal.colours import Look

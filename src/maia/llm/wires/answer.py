@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure, StopReason
 from maia.core.events import (
     ReasoningDelta,
     TextDelta,
@@ -14,19 +16,9 @@ from maia.core.events import (
     WireEvent,
     WireFailed,
 )
-from maia.core.types import (
-    AssistantMessage,
-    AssistantPart,
-    Failure,
-    JsonObject,
-    JsonValue,
-    ModelRequest,
-    ReasoningPart,
-    StopReason,
-    TextPart,
-    ToolCallPart,
-    Usage,
-)
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import AssistantMessage, AssistantPart, ReasoningPart, TextPart, ToolCallPart
+from maia.core.requests import ModelRequest
 from maia.llm.assemble import CallDrafts, fresh_id, likely_cut, taken_ids
 from maia.llm.wires.textcalls import may_become_call, text_calls
 from maia.llm.wires.thinking import ThinkSplitter

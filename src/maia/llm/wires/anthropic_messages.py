@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
+from maia.core.costs import Usage
+from maia.core.endings import StopReason
 from maia.core.events import WireEvent
-from maia.core.types import (
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import (
     AssistantMessage,
     ImagePart,
-    JsonObject,
-    ModelRequest,
     ReasoningPart,
-    StopReason,
     TextPart,
     ToolCallPart,
     ToolResultPart,
-    Usage,
     UserPart,
 )
+from maia.core.requests import ModelRequest
 from maia.llm.assemble import fresh_id
 from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget

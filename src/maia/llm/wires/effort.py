@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from maia.core.types import Effort, JsonObject, ModelRequest
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort, ModelRequest
 from maia.llm.target import EffortControl, WireTarget
 
 MIN_BUDGET: Final = 1024

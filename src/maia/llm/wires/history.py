@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from maia.core.types import (
+from maia.core.jsonvalue import JsonValue
+from maia.core.messages import (
     AssistantMessage,
     ImagePart,
-    JsonValue,
     Message,
     TextPart,
     ToolCallPart,

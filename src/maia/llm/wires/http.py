@@ -8,9 +8,11 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, cast
 
+from maia.core.endings import Failure
 from maia.core.events import WireEvent, WireFailed
 from maia.core.jsontext import read_json
-from maia.core.types import Failure, JsonObject, ModelRequest
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import ModelRequest
 from maia.llm.causes import failure_from_exception
 from maia.llm.errors import failure_from_response, without
 from maia.llm.retry import retrying

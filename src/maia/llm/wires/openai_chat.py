@@ -10,21 +10,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, cast
 
+from maia.core.costs import Usage
+from maia.core.endings import StopReason
 from maia.core.events import WireEvent
-from maia.core.types import (
-    AssistantMessage,
-    ImagePart,
-    JsonObject,
-    JsonValue,
-    ModelRequest,
-    ReasoningPart,
-    StopReason,
-    TextPart,
-    ToolCallPart,
-    ToolSpec,
-    Usage,
-    UserPart,
-)
+from maia.core.jsonvalue import JsonObject, JsonValue
+from maia.core.messages import AssistantMessage, ImagePart, ReasoningPart, TextPart, ToolCallPart, UserPart
+from maia.core.requests import ModelRequest, ToolSpec
 from maia.llm.assemble import fresh_id
 from maia.llm.errors import failure_from_error
 from maia.llm.target import WireTarget

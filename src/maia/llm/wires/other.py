@@ -12,21 +12,13 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from maia.core.costs import Usage
+from maia.core.endings import Failure, StopReason
 from maia.core.errors import NotConfigured
 from maia.core.events import WireEvent
-from maia.core.types import (
-    AssistantMessage,
-    Effort,
-    Failure,
-    ImagePart,
-    JsonObject,
-    ModelRequest,
-    ReasoningPart,
-    StopReason,
-    TextPart,
-    ToolCallPart,
-    Usage,
-)
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, ImagePart, ReasoningPart, TextPart, ToolCallPart
+from maia.core.requests import Effort, ModelRequest
 from maia.llm.causes import failure_from_exception
 from maia.llm.errors import failure_from_response, without
 from maia.llm.retry import retrying

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from maia.core.types import Failure, JsonObject
+from maia.core.endings import Failure
+from maia.core.jsonvalue import JsonObject
 from maia.llm.wires.names import IdForm
 
 MIN_OUTPUT: Final = 256

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
+from maia.core.endings import Failure, StopReason
 from maia.core.events import WireEvent
 from maia.core.jsontext import read_json
-from maia.core.types import Failure, JsonObject, ModelRequest, StopReason
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import ModelRequest
 from maia.llm.assemble import fresh_id
 from maia.llm.target import WireTarget
 from maia.llm.wires.answer import Answer

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple, cast
 
 from maia.core.jsontext import is_deep
-from maia.core.types import JsonObject, JsonValue
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.llm.assemble import read_arguments
 
 _FENCES: Final = ("json", "tool_call", "tool_code", "")

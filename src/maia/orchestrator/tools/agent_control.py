@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from maia.core.errors import UsageProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter, Parameters
+from maia.core.permission import Answer
 from maia.core.runs import RunInfo, RunNote, RunState, RunWish
-from maia.core.types import Answer, JsonObject
 from maia.orchestrator.calls import Call, Reply
 from maia.orchestrator.notes import NOTE_SCHEMA, Page
 from maia.orchestrator.shapes import RUN_SCHEMA, rows_text, run_data, run_text

@@ -7,9 +7,10 @@ from typing import Final, cast, get_args
 
 from maia.core.agent import AgentGroup, AgentKind
 from maia.core.errors import UsageProblem
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.parameters import Parameter, Parameters
+from maia.core.requests import Effort
 from maia.core.text import visible
-from maia.core.types import Effort, JsonObject, JsonValue
 from maia.orchestrator.calls import Call, Reply
 from maia.orchestrator.tools.row import Tool, Values
 from maia.orchestrator.words import sentence

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter, Parameters
-from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Reply
 from maia.orchestrator.tools.row import Tool, Values
 

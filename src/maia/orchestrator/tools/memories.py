@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from maia.core.errors import UsageProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Reply
 from maia.orchestrator.shapes import rows_text, run_data
 from maia.orchestrator.tools.agent_control import MOST_RUNS, RUNS_SCHEMA, STATES

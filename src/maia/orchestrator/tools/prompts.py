@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter, Parameters
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Reply
 from maia.orchestrator.tools.row import Tool, Values
 

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameters
-from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Reply
 
 Values: TypeAlias = dict[str, Any]

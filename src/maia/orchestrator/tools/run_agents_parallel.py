@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from maia.core.errors import MaiaError, UsageProblem
+from maia.core.jsonvalue import JsonObject
 from maia.core.parameters import Parameter, Parameters
-from maia.core.types import JsonObject
 from maia.orchestrator.calls import Call, Pause, Reply
 from maia.orchestrator.shapes import FAILURE_SCHEMA, RUN_SCHEMA, run_data, run_text, succeeded
 from maia.orchestrator.tools.row import Tool, Values

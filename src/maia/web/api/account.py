@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from starlette.requests import Request
 from starlette.responses import Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.body import Body
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, SignedIn

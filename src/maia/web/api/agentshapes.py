@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from maia.core.agent import AgentGroup, AgentKind
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.workspace.colleagues import Colleague
 from maia.workspace.definitions import Definition

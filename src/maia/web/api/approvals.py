@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.shapes import Body
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, Person, SignedIn

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.shapes import attachment_json
 from maia.web.entry.auth import AtDesk, Owned, SignedIn
 from maia.web.entry.desk import desk_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.workspace.choosing import Answering
 from maia.workspace.models.binding import Nobody, refusal
 from maia.workspace.models.catalogue import Catalogue

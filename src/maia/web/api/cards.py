@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.boardquery import BoardQuery
 from maia.web.api.cardshapes import Moved, NewNote, card_json, entry_json
 from maia.web.api.shapes import conversation_json, message_json

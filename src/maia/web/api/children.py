@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, Owned
 from maia.workspace.records import Child

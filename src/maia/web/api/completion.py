@@ -12,8 +12,9 @@ from starlette.responses import StreamingResponse
 
 from maia.core.codec import to_json
 from maia.core.errors import MaiaError
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import AssistantMessage, Message, TextPart, UserMessage
 from maia.core.text import visible
-from maia.core.types import AssistantMessage, JsonObject, Message, TextPart, UserMessage
 from maia.web.api.shapes import Body, Level, Name
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.failures import code_of

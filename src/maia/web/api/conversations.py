@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from maia.core.types import JsonObject, Submission
+from maia.core.jsonvalue import JsonObject
+from maia.core.submission import Submission
 from maia.web.api.bindings import binding_json, options_json
 from maia.web.api.cardshapes import card_json
 from maia.web.api.foldershapes import folders_json, folders_of

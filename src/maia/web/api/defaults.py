@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from fastapi import APIRouter, Depends
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.foldershapes import FolderList, folders_json, folders_of
 from maia.web.api.planning import planner
 from maia.web.entry.auth import AtDesk, SignedIn

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.workspace.models.isolation import Isolation, Isolations

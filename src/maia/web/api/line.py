@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, TypeAlias
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from maia.core.errors import MaiaError
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.screens import Size
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.entry.auth import Person
 from maia.web.entry.desk import Desk
 from maia.workspace.terminals import Terminal, Ticket

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 from starlette.responses import Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.body import Body
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, SignedIn

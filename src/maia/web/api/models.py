@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
 from maia.core.text import one_line, visible
-from maia.core.types import JsonObject
 from maia.web.api.bindings import options_json
 from maia.web.api.isolation import sandbox_json
 from maia.web.api.shapes import Body, Name

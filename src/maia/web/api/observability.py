@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, Owned
 from maia.web.layout.stream import LARGEST

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, WebSocket, WebSocketException
 from pydantic import Field
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.screens import LARGEST, SMALLEST, Size
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.line import carry
 from maia.web.entry.auth import AtDesk, Person, SignedIn, signed_in_line

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.foldershapes import folders_of
 from maia.web.api.planshapes import (
     Master,

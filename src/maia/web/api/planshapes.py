@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.cardshapes import Id, Label, PriorityName
 from maia.workspace.record.planning import LONGEST_NAME

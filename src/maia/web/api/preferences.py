@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.entry.auth import AtDesk, SignedIn
 
 router = APIRouter(prefix="/settings", tags=["settings"])

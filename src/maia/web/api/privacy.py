@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Body, Header, Response
 from pydantic import BaseModel, StringConstraints
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.privacy import mark_of

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter
 from pydantic import Field, Strict, model_validator
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.shapes import Body, Level, Name
 from maia.web.entry.auth import AtDesk, SignedIn
 from maia.workspace.calls.background import ORDERS, Group

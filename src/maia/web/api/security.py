@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.isolation import sandbox_json
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, Person, SignedIn

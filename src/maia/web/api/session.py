@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.shapes import Credentials, Preferences
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.cookies import device_of, drop_cookie, set_cookies

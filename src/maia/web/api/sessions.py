@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.body import Body
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import AtDesk, SignedIn

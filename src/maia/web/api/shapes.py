@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, model_validator
 from starlette.responses import Response
 
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.web.api.body import Body
 from maia.web.api.cardshapes import CardFields, record_json
 from maia.web.api.foldershapes import FolderBody

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject, JsonValue
 from maia.web.drawing.names import common_name
 from maia.workspace.records import Act
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from maia.core.agent import AgentDefinition, AgentGroup, AgentKind
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.drawing.autonomywords import ABOUT
 from maia.web.drawing.words import Sign
 from maia.workspace.colleagues import Colleague, is_talked_to

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
-from maia.core.types import JsonObject
 
 Count = Callable[[int], str]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
+from maia.core.results import DiffBlock
 from maia.core.text import visible
-from maia.core.types import DiffBlock
 
 _AROUND = 3
 MOST_LINES = 2_000

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
-from maia.core.types import JsonObject
 from maia.web.drawing.clock import moment
 from maia.workspace.records import Card, MessageRow
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from maia.core.ports import Say
+from maia.core.requests import BoundWhy, Effort
 from maia.core.text import visible
-from maia.core.types import BoundWhy, Effort
 from maia.workspace.choosing import Answering
 from maia.workspace.models.binding import Answerer, Nobody, refusal
 from maia.workspace.models.catalogue import Catalogue, Pair

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from maia.core.endings import Outcome
 from maia.core.events import TurnEnded
-from maia.core.types import Outcome
 from maia.web.drawing.view import Trace, TurnView
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from maia.core.delegation import DELEGATING
+from maia.core.results import DiffBlock, TodoBlock
 from maia.core.text import visible
-from maia.core.types import DiffBlock, TodoBlock
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.web.drawing.assets import address
 from maia.web.drawing.autonomywords import CATEGORIES, LEVELS, RISKS

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from maia.core.endings import Failure
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
+from maia.core.reason import Reason
 from maia.core.runtime import CheckId
 from maia.core.text import visible
-from maia.core.types import Failure, JsonObject, Reason
 
 _SPECIFIC: Final[Mapping[str, str]] = {
     "server_stopped": "web.error.server_stopped",

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, cast
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Outcome
 from maia.core.events import (
     Answered,
     ApprovalAnswered,
@@ -31,19 +33,13 @@ from maia.core.events import (
     UserSaid,
     is_question,
 )
+from maia.core.jsonvalue import JsonObject
+from maia.core.messages import TextPart, ToolCallPart
+from maia.core.reason import Reason
+from maia.core.requests import BoundWhy
+from maia.core.results import Block
+from maia.core.submission import Attachment
 from maia.core.text import cut_middle, visible
-from maia.core.types import (
-    Attachment,
-    Block,
-    BoundWhy,
-    Cost,
-    JsonObject,
-    Outcome,
-    Reason,
-    TextPart,
-    ToolCallPart,
-    Usage,
-)
 from maia.workspace.delegating.delegation import WAITS
 from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status

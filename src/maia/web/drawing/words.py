@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from maia.core.costs import add_costs, dollars
+from maia.core.costs import Cost, add_costs, dollars
+from maia.core.endings import Outcome
 from maia.core.events import ContextMeasured, Notice, TurnEnded
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
+from maia.core.reason import Reason
 from maia.core.text import one_line, visible
-from maia.core.types import Cost, JsonObject, Outcome, Reason
 from maia.i18n.formats import number, seconds, size
 from maia.web.drawing.delivered import delivered
 from maia.web.drawing.names import common_name

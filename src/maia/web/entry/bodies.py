@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.i18n.formats import number
 
 _FIELDS: Final[Mapping[str, str]] = {

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from maia.core.errors import MaiaError, NotConfigured
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.drawing.troubles import settings_for
 from maia.web.entry.auth import NotSignedIn, WrongToken
 from maia.web.entry.bodies import issues_of, summary

@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 
 from maia.core.codec import to_json
 from maia.core.events import TurnEnded, TurnStarted
-from maia.core.types import JsonValue
+from maia.core.jsonvalue import JsonValue
 from maia.web.drawing.clock import moment
 from maia.web.entry.auth import Person
 from maia.web.entry.desk import Desk

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 from fastapi import APIRouter, Query
 from starlette.responses import HTMLResponse, Response
 
-from maia.core.types import Effort, JsonObject
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort
 from maia.web.drawing.agentview import BEGINNINGS, GROUPS, KINDS, RULES, SHOWN, Show, card_of, fits, form_of
 from maia.web.entry.auth import AtDesk, Person, SignedIn
 from maia.web.entry.desk import Desk

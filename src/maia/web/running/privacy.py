@@ -8,9 +8,9 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import JsonObject
 from maia.web.api.privacy import LONGEST_TRIED
 from maia.web.entry.auth import AtDesk, SignedIn
 from maia.web.layout.frame import page_of

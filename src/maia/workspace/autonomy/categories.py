@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from maia.core.delegation import DELEGATING
-from maia.core.types import Decision, Need, Verdict
+from maia.core.permission import Decision, Need, Verdict
 
 Category: TypeAlias = Literal["looking", "memory", "planning", "delegation", "files", "commands", "web", "other"]
 Risk: TypeAlias = Literal["green", "yellow", "red"]

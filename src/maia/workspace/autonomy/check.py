@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import cut_middle, visible
-from maia.core.types import JsonObject
 from maia.workspace.autonomy.ruling import GateVerdict
 from maia.workspace.bench import WorkBench
 from maia.workspace.calls.background import Background, Errand

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from maia.core.types import Reason
+from maia.core.reason import Reason
 from maia.database.autonomy import Checkpoint
 from maia.engine.gate import CHECKED
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from maia.core.events import ToolCallFinished, ToolCallStarted, TurnStarted, UserSaid
-from maia.core.types import NO_FAILURE
+from maia.core.results import NO_FAILURE
 from maia.database.events import Logged, events_of_turns
 from maia.engine.repeats import call_key
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.tool import AnyTool
-from maia.core.types import JsonObject
 from maia.tools.ask_user import AskUserTool
 from maia.tools.delegation import delegation_specs
 from maia.tools.toolbox import built_in_tools

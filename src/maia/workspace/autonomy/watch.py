@@ -10,8 +10,9 @@ from typing import Final
 from sqlalchemy import Connection
 
 from maia.core.events import ApprovalRequested, Notice
+from maia.core.permission import Decision, Need, Verdict
 from maia.core.ports import Judge
-from maia.core.types import Decision, Need, Reason, Verdict
+from maia.core.reason import Reason
 from maia.database import autonomy
 from maia.database.autonomy import Denied
 from maia.database.database import Database

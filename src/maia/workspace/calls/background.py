@@ -7,9 +7,11 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from maia.core.endings import FailureKind
 from maia.core.errors import MaiaError
 from maia.core.events import WireAnswer, WireEvent, WireFailed
-from maia.core.types import FailureKind, ModelRequest, Section, TextPart, UserMessage
+from maia.core.messages import TextPart, UserMessage
+from maia.core.requests import ModelRequest, Section
 from maia.database.spending import Spent
 from maia.engine.masking import Masking
 from maia.workspace.bench import WorkBench

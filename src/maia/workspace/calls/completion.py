@@ -6,21 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from maia.core.costs import Cost, Usage
+from maia.core.endings import Failure, StopReason
 from maia.core.errors import ModelFailed
 from maia.core.events import TextDelta, WireAnswer, WireEvent, WireFailed
+from maia.core.messages import AssistantMessage, Message, TextPart, UserMessage
 from maia.core.ports import Say, Wire
-from maia.core.types import (
-    AssistantMessage,
-    Cost,
-    Failure,
-    Message,
-    ModelRequest,
-    Section,
-    StopReason,
-    TextPart,
-    Usage,
-    UserMessage,
-)
+from maia.core.requests import ModelRequest, Section
 from maia.database.spending import Spent
 from maia.privacy.refused import MessageRefused
 from maia.workspace.models.budgets import Budgets, must_be_open

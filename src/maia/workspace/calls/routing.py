@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from maia.core.events import Notice
-from maia.core.types import Submission
+from maia.core.submission import Submission
 from maia.database.conversations import ConversationRow
 from maia.privacy.destination import AUTO
 from maia.privacy.refused import MessageRefused

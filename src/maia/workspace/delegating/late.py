@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
 from maia.core.ports import Say
+from maia.core.submission import Attachment, Submission
 from maia.core.text import cut_middle, visible
-from maia.core.types import Attachment, Submission
 from maia.database import conversations, delegations, late
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database

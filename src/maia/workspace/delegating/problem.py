@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from maia.core.endings import Failure
 from maia.core.ports import Say
 from maia.core.text import visible
-from maia.core.types import Failure
 
 _KNOWN: Final[Mapping[str, str]] = {
     "agent_quota": "delegate.problem.agent_quota",

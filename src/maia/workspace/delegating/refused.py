@@ -6,9 +6,11 @@ import asyncio
 
 from sqlalchemy import Connection
 
+from maia.core.costs import Cost
+from maia.core.endings import Failure
 from maia.core.errors import MaiaError
 from maia.core.events import Event, TurnEnded, TurnStarted, UserSaid
-from maia.core.types import Cost, Failure, Reason
+from maia.core.reason import Reason
 from maia.database import messages
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, set_status

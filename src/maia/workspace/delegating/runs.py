@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
+from maia.core.costs import Cost
 from maia.core.events import TurnEnded
-from maia.core.types import Cost
 from maia.database.conversations import ConversationRow
 from maia.database.late import AwaitedBy, WaitsFor
 from maia.workspace.colleagues import Role

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database.attachments import AttachmentRow
 from maia.database.conversations import ConversationRow
 from maia.files.names import clean_name

@@ -10,8 +10,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from maia.core.submission import Attachment
 from maia.core.text import cut_middle
-from maia.core.types import Attachment
 from maia.database import attachments
 from maia.database.attachments import AttachmentRow
 from maia.database.conversations import ConversationRow

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from maia.core.events import Notice, WireEvent
+from maia.core.messages import ImagePart, Message, TextPart, UserMessage, UserPart
 from maia.core.ports import Wire
-from maia.core.types import Attachment, ImagePart, Message, ModelRequest, TextPart, UserMessage, UserPart
+from maia.core.requests import ModelRequest
+from maia.core.submission import Attachment
 from maia.engine.setup import Bound
 
 MOST_PICTURES: Final = 50

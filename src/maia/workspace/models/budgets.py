@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from maia.core.costs import dollars
+from maia.core.costs import Cost, Usage, dollars
+from maia.core.endings import Failure
 from maia.core.events import Notice, WireEvent, WireFailed
+from maia.core.messages import AssistantMessage
 from maia.core.ports import Wire
-from maia.core.types import AssistantMessage, Cost, Failure, ModelRequest, Usage
+from maia.core.requests import ModelRequest
 from maia.database import settings
 from maia.database.database import Database
 from maia.database.spending import Spent, Sum, add_spent, spent_since, today

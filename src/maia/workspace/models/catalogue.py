@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 from maia.database.providers import ModelRow, ProviderRow, TierRow
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from maia.core.types import Effort
+from maia.core.requests import Effort
 from maia.database.providers import ModelRow
 from maia.workspace.models.catalogue import Catalogue, Pair
 from maia.workspace.problems import Unfit

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from maia.core.errors import MaiaError
+from maia.core.reason import Reason
 from maia.core.runtime import IsolationCheck
-from maia.core.types import Reason
 from maia.database.providers import ProviderRow
 from maia.database.users import User
 from maia.workspace.models.shelf import Shelf

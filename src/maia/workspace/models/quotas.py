@@ -7,8 +7,9 @@ from datetime import date, timedelta
 from typing import Final
 
 from maia.core.agent import AgentDefinition
+from maia.core.costs import Usage
+from maia.core.endings import Failure
 from maia.core.events import Notice
-from maia.core.types import Failure, Usage
 from maia.database.database import Database
 from maia.database.spending import purpose_of_turn, today, tokens_since
 from maia.workspace.models.budget import first_day

@@ -12,8 +12,9 @@ from typing import Any, cast
 from sqlalchemy import Connection
 
 from maia.core.errors import MaiaError, ModelFailed
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Effort
 from maia.core.secret import Secret
-from maia.core.types import Effort, JsonObject
 from maia.database import providers as rows
 from maia.database import settings
 from maia.database.database import Database

@@ -13,8 +13,8 @@ from hashlib import sha256
 
 from sqlalchemy import Connection
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import one_line, visible
-from maia.core.types import JsonObject
 from maia.database import users
 from maia.database.database import Database
 from maia.database.ids import now_ms

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from maia.core.events import RecordChanged, RecordPart
-from maia.core.types import JsonObject
+from maia.core.jsonvalue import JsonObject
 from maia.database import board, cards, conversations, history, messages, projects, search
 from maia.database.cards import Card
 from maia.database.conversations import ConversationRow

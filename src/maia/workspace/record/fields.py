@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
+from maia.core.jsonvalue import JsonObject
 from maia.core.text import one_line, visible
-from maia.core.types import JsonObject
 from maia.workspace.colleagues import Colleague, named
 from maia.workspace.problems import Unusable
 

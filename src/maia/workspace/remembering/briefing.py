@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection
 
 from maia.core.delegation import DELEGATE_TO_AGENT, RUN_SPECIALIST
+from maia.core.jsonvalue import JsonObject
+from maia.core.requests import Section
 from maia.core.runtime import PromptWay
 from maia.core.tool import AnyTool
-from maia.core.types import JsonObject, Section
 from maia.database import conversations, memories, projects, settings
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from maia.core.types import JsonValue, Section
+from maia.core.jsonvalue import JsonValue
+from maia.core.requests import Section
 
 TIMEZONE = "i18n.timezone"
 """The setting that names the zone; without it this machine's counts."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from maia.core.requests import Section
 from maia.core.text import visible
-from maia.core.types import Section
 from maia.database.memories import NoteRow
 from maia.engine.sizing import CHARS_A_TOKEN, SMALL_WINDOW, growth
 
