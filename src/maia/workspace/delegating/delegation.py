@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from maia.core.delegation import Delegate, Opened, Run, status_of
 from maia.core.events import Event, Notice, RecordChanged, SubConversationChanged, SubConversationStarted
 from maia.core.ports import Say
+from maia.core.results import ToolStatus
 from maia.core.text import visible
-from maia.core.types import ToolStatus
 from maia.database import conversations, delegations, history
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
