@@ -37,7 +37,8 @@ def test_a_question_waits_over_a_restart_and_one_click_answers_it(
         conversation = page.url.rpartition("/")[2]
         expect(card).to_contain_text(QUESTION)
         expect(card.get_by_role("button")).to_have_text(OPTIONS)
-        expect(page.locator("#status")).to_have_text(say("web.status.waiting"))
+        for place in ("#status", "#run-badge"):
+            expect(page.locator(place)).to_have_text(say("web.status.waiting"))
         page.goto(server.url)
         expect(page.locator(".home-parts")).to_contain_text(say("board.state.waiting"))
     with serving(tmp_path / "data", script=[{"text": "Thank you."}]) as server, Visitor(server.url) as owner:

@@ -204,6 +204,11 @@ def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visito
         assert sum(int(each.headers.get("content-length", 0)) for each in answers) <= 200_000
         fresh.close()
     unbroken = owner.conversation("m" * 200)
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto(f"{desk.url}/board?view=list")
+        expect(page.locator(f"#k-{unbroken}")).to_be_visible()
+        assert page.evaluate("board.scrollWidth - board.clientWidth") <= 0
     page.goto(f"{desk.url}/board")
     page.locator(f"[data-record='{unbroken}']").last.click()
     expect(page.locator("#record-title")).to_be_visible()

@@ -96,6 +96,8 @@ def test_what_was_decided_waits_no_more_and_every_page_counts_so(
         expect(each.locator("#count-autonomy")).to_have_text("1")
     expect(elsewhere.locator("#main .item")).to_have_count(1)
     expect(page.locator("#run-badge")).to_have_text(say("web.outcome.waiting_approval"))
+    page.get_by_text(say("approvals.whole_call")).click()
+    expect(page.locator("#cards .card details[open] pre")).to_contain_text('"content": "one')
     page.locator("#cards [data-decide=approved]").click()
     for each in (page, elsewhere, beside):
         expect(each.locator("#count-autonomy")).to_be_hidden()

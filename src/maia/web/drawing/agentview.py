@@ -27,7 +27,7 @@ RULES: Final[Mapping[str, str]] = {each: f"agentpage.rules.{each}" for each in (
 
 _CUSTOM: Final = Sign("file", "muted", "agentpage.badge.custom")
 _FOLDER: Final = Sign("folder", "info", "agentpage.badge.folder")
-_ACTIVE: Final = Sign("check", "success", "agentpage.badge.active")
+_ACTIVE: Final = Sign("check", "muted", "agentpage.badge.active")
 _DISABLED: Final = Sign("pause", "warning", "agentpage.badge.disabled")
 _BROKEN: Final = Sign("alert", "danger", "agentpage.badge.broken")
 _ALWAYS: Final = ("memory_search", "memory_expand")

@@ -63,7 +63,7 @@ FAILED: Final = Sign("x", "danger", "board.state.error")
 
 PRIORITIES: Final[Mapping[str, Sign]] = {
     "low": Sign("flag", "muted", "priority.low"),
-    "normal": Sign("flag", "info", "priority.normal"),
+    "normal": Sign("flag", "muted", "priority.normal"),
     "high": Sign("flag", "warning", "priority.high"),
     "urgent": Sign("flag", "danger", "priority.urgent"),
 }

@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 open_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 STANDINGS: Final[Mapping[Standing, Sign]] = {
-    "active": Sign("check", "success", "people.standing.active"),
+    "active": Sign("check", "muted", "people.standing.active"),
     "invited": Sign("clock", "info", "people.standing.invited"),
     "archived": Sign("idle", "muted", "people.standing.archived"),
 }
