@@ -174,6 +174,14 @@ async def test_an_error_or_a_refusal_does_not_touch_the_other_calls(tmp_path: Pa
     assert ended(events).outcome == "finished"
 
 
+async def test_a_result_that_comes_later_is_no_error_for_the_model(tmp_path: Path) -> None:
+    wire = FakeWire(call_answer(call("T", "c1")), text_answer("ok"))
+    tool = FakeTool("T", lambda *_: ToolResult("Later.", is_pending=True))
+    events = await play(await opened(conversation(tmp_path, wire, tool)), "go")
+    assert [each.status for each in events if isinstance(each, ToolCallFinished)] == ["pending"]
+    assert wire.requests[1].messages[-1] == ToolMessage((ToolResultPart("c1", "T", "Later."),))
+
+
 async def test_an_error_reaches_the_model_with_its_remedy(tmp_path: Path) -> None:
     wire = FakeWire(call_answer(call("T", "c1", bad=1)), text_answer("ok"))
     talk = await opened(conversation(tmp_path, wire, FakeTool("T")))

@@ -113,11 +113,15 @@ def lent_calls(program, tell):
     program.say(f"I have {', '.join(lent.names)}. ")
     with open("calls.json") as file:
         calls = json.load(file)
+    answers = []
     for number, (name, arguments) in enumerate(calls):
         over = tell(f"m{number}", name, arguments) if SCENARIO != "lent_quietly" else lambda *_: None
         succeeded, words = lent.call(name, arguments)
+        answers.append([succeeded, words])
         over(succeeded, words)
         program.say(f"<{words}> ")
+    with open("answers.json", "w") as file:
+        json.dump(answers, file)
     lent.server.kill()
     lent.server.wait()
 

@@ -159,6 +159,13 @@ def test_a_lent_tool_passes_the_same_gate(tmp_path: Path, by: str, status: str) 
     assert f"<{rows(events)[0][2]}>" in said(events), "the program is told why"
 
 
+@pytest.mark.parametrize("speaks", DIALECTS)
+def test_a_result_that_comes_later_is_no_error_for_the_program(tmp_path: Path, speaks: Speaks) -> None:
+    tool = FakeTool("MemorySearch", lambda *_: ToolResult("Later.", is_pending=True))
+    assert rows(lent(tmp_path, speaks, tool)) == [("MemorySearch", "pending", "Later.")]
+    assert json.loads((tmp_path / "answers.json").read_text()) == [[True, "Later."]]
+
+
 def test_another_tool_than_those_that_are_lent_is_none(tmp_path: Path) -> None:
     shell = FakeTool("Bash")
     calls: list[tuple[str, JsonObject]] = [("Bash", {"command": "true"}), ("bash", {}), ("memory_search", {"bad": 1})]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.serving import Visitor, serving
+from tests.web.serving import Visitor, parsed, serving
 
 AGENT = """---
 nickname: {nickname}
@@ -45,6 +45,7 @@ SCRIPT: list[Any] = [
     [{"call": {"name": "AskUser", "arguments": {"question": "Which year?"}}}],
     {"text": "Which year?"},
     {"text": "The mole asks."},
+    {"text": "Meanwhile."},
     {"text": "Seven in 2026."},
     {"text": "Yes.", "repeat": True},
 ]
@@ -121,10 +122,18 @@ def test_a_question_below_is_seen_above_and_its_result_goes_along_with_the_next_
     assert owner.ask("GET", f"/api/v1/conversations/{conversation}").json()["status"] == "waiting"
     assert "Mole &lt;i&gt;é&lt;/i&gt; waits for your answer" in page()
     assert '<span class="row-state">Waiting</span>' in page(), "no success, and no failure"
+    said = owner.say(conversation, "And else?")
+    owner.until_done(conversation, said["cursor"])
     said = owner.say(child["id"], "2026")
     owner.until_done(child["id"], said["cursor"])
     next(frame for frame in owner.frames(conversation) if "delegate.late" in frame.data)
     assert "has its result: the next answer here reads it." in page()
+    frames = (each for each in owner.frames(conversation) if not each.event)
+    done = next(each for each in frames if each.json["event"].get("status") == "succeeded")
+    with owner.client.stream("GET", f"/ui/stream?conversation={conversation}&cursor={int(done.id) - 1}") as answer:
+        missed = next(frame.data for frame in parsed(answer.iter_lines()) if "#turn-" in frame.data)
+    assert 'hx-target="#turn-1"' in missed, "who missed it draws the earlier turn, too"
+    assert '<span class="row-state">Succeeded</span>' in missed
     assert '<span class="row-state">Succeeded</span>' in page()
     assert "waits for your answer" not in page()
     assert "Mole &lt;i&gt;é&lt;/i&gt; no longer waits for anybody." in page()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -13,6 +13,8 @@ from maia.core.events import Notice, RecordChanged, SubConversationChanged, Turn
 from maia.core.messages import TextPart, UserMessage
 from maia.core.submission import Submission
 from maia.database.messages import open_turn
+from maia.workspace.delegating.late import LateResults
+from maia.workspace.delegating.upward import Upward
 from maia.workspace.log import TurnLog
 from maia.workspace.records import Child, ConversationRow
 from tests.workspace.test_approvals import POKE, database_of, events_of, turn
@@ -213,9 +215,36 @@ def test_a_result_that_came_while_no_server_was_there_is_passed_on_by_the_next_o
         await settled(stage, [child, row])
         assert (await stage.row(row.id)).last_turn == 2
         assert "Mole failed (the server was stopped)." in read(wire, "Go")
+        assert (await rows_of(stage, row))[-1] == (child.id, "failed")
 
     play(database_url, tmp_path, wire, tell)
     play(database_url, tmp_path, wire, later)
+
+
+def test_a_row_follows_its_specialist_where_the_server_went_before_it_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire = Theatre(Go=[[ask("mole", "dig")], "It asks."], dig=[QUESTION, "Which?", "Gold."])
+    made: list[str] = []
+
+    async def tell(stage: Stage) -> None:
+        row = await stage.new()
+        await turn(stage.workspace, stage.user, row)
+        (child,) = await stage.children(row)
+        made.extend([row.id, child.id])
+        monkeypatch.setattr(Upward, "tell", Mock())  # as a kill would, right after the end was written
+        monkeypatch.setattr(LateResults, "came", Mock())
+        await turn(stage.workspace, stage.user, await stage.row(child.id), "Left")
+        assert await rows_of(stage, row) == []
+
+    async def later(stage: Stage) -> None:
+        row, child = [await stage.row(each) for each in made]
+        await settled(stage, [child, row])
+        assert await rows_of(stage, row) == [(child.id, "succeeded")]
+
+    play(url_of(tmp_path), tmp_path, wire, tell)
+    monkeypatch.undo()
+    play(url_of(tmp_path), tmp_path, wire, later)
 
 
 def test_a_person_who_writes_first_gets_the_result_and_the_run_does_not_go_on(tmp_path: Path) -> None:

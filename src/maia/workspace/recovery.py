@@ -22,13 +22,12 @@ from maia.core.events import (
 from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
-from maia.database.delegations import handed, tell_above
+from maia.database.delegations import tell_above
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
 from maia.database.late import settle
 from maia.database.messages import close_answer, index_turn, messages_of, unfinished
 from maia.engine.transcript import INTERRUPTED
-from maia.workspace.delegating.upward import changed
 from maia.workspace.meta import TurnSums
 
 SERVER_STOPPED = Failure("incomplete", code="server_stopped")
@@ -110,6 +109,3 @@ def recover(connection: Connection, conversation_id: str) -> None:
     if open_turns:
         settle(connection, row.id, open_turns[-1])
     tell_above(connection, row.id, "failed" if open_turns else "")
-    above = handed(connection, row.id) if open_turns else None
-    if above is not None:
-        append_events(connection, above.conversation_id, above.turn, [Stamped(now_ms(), changed(above, row.id))])

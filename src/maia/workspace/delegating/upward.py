@@ -6,7 +6,6 @@ from sqlalchemy import Connection
 
 from maia.core.events import Event, RecordChanged, SubConversationChanged
 from maia.database import delegations
-from maia.database.delegations import Handed
 from maia.database.events import Stamped
 from maia.database.ids import now_ms
 from maia.workspace.log import Log
@@ -33,7 +32,8 @@ class Upward:
         """The row of the call that it works for, which is over, is another one."""
         handed = delegations.handed(connection, conversation_id)
         if handed is not None:
-            self._told.setdefault((handed.conversation_id, handed.turn), []).append(changed(handed, conversation_id))
+            changed = SubConversationChanged(handed.call_id, conversation_id, handed.status)
+            self._told.setdefault((handed.conversation_id, handed.turn), []).append(changed)
 
     def tell(self) -> None:
         """Readers of the conversations above look again."""
@@ -41,8 +41,3 @@ class Upward:
         for (conversation_id, turn), events in told.items():
             at = now_ms()
             self._log.write(conversation_id, turn, [Stamped(at, event) for event in dict.fromkeys(events)])
-
-
-def changed(handed: Handed, conversation_id: str) -> SubConversationChanged:
-    """What the log above says of it."""
-    return SubConversationChanged(handed.call_id, conversation_id, handed.status)
