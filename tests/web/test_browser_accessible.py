@@ -133,6 +133,10 @@ def test_what_opens_is_accessible_too(context: BrowserContext, server: Serving, 
     assert violations(page) == []
     page.evaluate("help.showPopover()")
     assert violations(page) == []
+    page.reload()
+    page.locator("#due").click()
+    expect(page.locator(".days")).to_be_visible()
+    assert [*violations(page), *page.evaluate(SMALL)] == []
 
 
 def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: BrowserContext, server: Serving) -> None:

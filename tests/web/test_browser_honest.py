@@ -166,19 +166,66 @@ def test_nothing_that_was_typed_is_lost_to_a_refusal_or_to_what_is_on_its_way(
     expect(page.locator("#note")).to_have_value("the next one")
 
 
-def test_a_day_is_read_in_the_words_of_the_page_and_changed_in_the_browsers_field(
+DAYS: dict[str, str | None] = {
+    "4/12/2031": "2031-12-04",
+    "04.12.31": "2031-12-04",
+    "2031-12-04": "2031-12-04",
+    "4 d\u00e9cembre 2031": "2031-12-04",
+    "Dec 4 2031": "2031-12-04",
+    "4/12": "2026-12-04",
+    "le 1er janvier": "2027-01-01",
+    "ven. 4 d\u00e9c.": "2026-12-04",
+    "4th of December": "2026-12-04",
+    "Aujourd\u2019hui": "2026-12-01",
+    "aujourd'hui": "2026-12-01",
+    "tomorrow": "2026-12-02",
+    "apr\u00e8s-demain": "2026-12-03",
+    "Tuesday": "2026-12-08",
+    "29/2": "2028-02-29",
+    "14 jui": None,
+    "30/2/2031": None,
+    "1/1/1999": None,
+    "1/1/3000": None,
+    "4": None,
+    "": None,
+}
+"""What is typed on 1 December 2026, a Tuesday."""
+
+
+def test_a_day_is_read_typed_and_taken_from_a_calendar_in_the_words_of_the_page(
     context: BrowserContext, server: Serving, visitor: Visitor
 ) -> None:
     conversation = visitor.conversation("Due")
     visitor.ask("PATCH", f"/api/v1/conversations/{conversation}", {"dueOn": "2031-12-04"})
     page = opened(context, server, conversation)
-    shown, field = page.locator("#f-dueOn b"), page.locator("#f-dueOn input")
-    expect(shown).to_have_text("4\u00a0déc.\u00a02031")
-    expect(field).to_have_css("color", "rgba(0, 0, 0, 0)")
-    field.focus()
-    expect(shown).to_be_hidden()
-    field.fill("2031-12-05")
-    expect(page.locator("#entries .entry p").first).to_contain_text("5\u00a0déc.\u00a02031")
-    page.locator("#message").focus()
-    expect(shown).to_be_visible()
-    expect(shown).to_contain_text("5")
+    told = watched(page)
+    field, days, entries = page.locator("#due"), page.get_by_role("dialog"), page.locator("#entries .entry p")
+    expect(field).to_have_accessible_name("\u00c9ch\u00e9ance\u202f: 4\u00a0d\u00e9c.\u00a02031")
+    field.press("Enter")
+    expect(days.get_by_role("textbox")).to_be_focused()
+    expect(days.get_by_role("textbox")).to_have_value("04/12/2031")
+    page.keyboard.type("14 jui\n")
+    expect(days.get_by_role("alert")).to_have_text(say("day.wrong"))
+    page.keyboard.press("ArrowDown")
+    expect(days.get_by_role("button", name="jeudi 4 d\u00e9cembre 2031")).to_be_focused()
+    for key in ("ArrowRight", "PageDown", "ArrowUp"):
+        page.keyboard.press(key)
+    expect(days.get_by_role("button", name="lundi 29 d\u00e9cembre 2031")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(days).to_have_count(0)
+    expect(field).to_be_focused()
+    expect(entries.first).to_contain_text("29\u00a0d\u00e9c.\u00a02031")
+    field.press("Enter")
+    page.keyboard.press("Escape")
+    expect(days).to_have_count(0)
+    expect(field).to_be_focused()
+    field.press("Enter")
+    days.get_by_role("button", name=say("day.none")).click()
+    expect(field).to_contain_text(say("bar.no_day"))
+    expect(entries.first).to_contain_text(f"29\u00a0d\u00e9c.\u00a02031 \u2192 {say('bar.no_day')}")
+    read = (
+        "async ([at, all]) => { const days = await import(at); return all.map((day) => days.read(day, '2026-12-01')); }"
+    )
+    script = field.get_attribute("data-day-open")
+    assert dict(zip(DAYS, page.evaluate(read, [script, list(DAYS)]), strict=True)) == DAYS
+    assert told == []

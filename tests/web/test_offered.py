@@ -79,7 +79,9 @@ ASKED: Final[Mapping[str, Request | None]] = {
         ("data-record", "data-show", "data-close", "data-fold", "data-more", "data-rows", "data-bring-back"), None
     ),
     **dict.fromkeys(("data-privacy", "data-shell", "data-act=copy", "data-act=remove", "data-act=retry"), None),
-    **dict.fromkeys(("data-act=theirs", "data-act=mine", "hx-get", "action", "data-files", "type=search"), None),
+    **dict.fromkeys(
+        ("data-day-open", "data-act=theirs", "data-act=mine", "hx-get", "action", "data-files", "type=search"), None
+    ),
 }
 UNSEEN: Final = {"#stop", "data-stop", "data-say", "data-session"}
 """What stands on no page of these people, since it needs a turn that runs, a question or a terminal."""

@@ -230,8 +230,12 @@ function propose(words) {
 
 // Days --------------------------------------------------------------------------------------------------------------
 
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-day-open]");
+  if (button) (await import(button.dataset.dayOpen)).open(button);
+});
 document.addEventListener("input", ({ target }) => {
-  const shown = target.type === "date" && target.parentElement.querySelector("[data-day]");
+  const shown = target.hidden && target.parentElement.querySelector("[data-day]");
   if (!shown) return;
   const written = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
   const day = new Intl.DateTimeFormat(document.documentElement.lang, written);

@@ -65,7 +65,7 @@ function reset(field) {
   else field.value = field.defaultValue;
 }
 
-/** Draw what stands above again. What has the focus keeps it; a day that is being typed stays unless it was refused. */
+/** Draw what stands above again. What has the focus keeps it; a day that is being chosen stays unless it was refused. */
 let [drawn, resets] = [0, false];
 async function drawBar(refused = false) {
   const mine = ++drawn;
@@ -83,7 +83,7 @@ async function drawBar(refused = false) {
     const old = document.getElementById(now.id);
     const focused = old?.contains(document.activeElement) ? document.activeElement : null;
     if (!old) fields.append(now);
-    else if (old.open || (focused?.type === "date" && !resets)) continue;
+    else if (old.open || (old.querySelector(":popover-open") && !resets)) continue;
     else if (old.outerHTML !== now.outerHTML || resets) old.replaceWith(now);
     if (focused) (now.querySelector(`[id="${focused.id}"]`) ?? now.querySelector("select, input, summary"))?.focus();
   }
