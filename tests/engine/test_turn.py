@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from maia.core.codec import dump_event, load_event
 from maia.core.costs import Cost, Usage
 from maia.core.endings import Failure
 from maia.core.events import (
@@ -32,6 +34,7 @@ from maia.core.events import (
 from maia.core.messages import AssistantMessage, TextPart, ToolMessage, ToolResultPart, UserMessage
 from maia.core.permission import Answer, Need, Verdict
 from maia.core.results import ToolResult
+from maia.core.told import told
 from maia.engine.turn import STEPS_SPENT
 from tests.engine.doubles import (
     FakeJudge,
@@ -42,6 +45,7 @@ from tests.engine.doubles import (
     conversation,
     counting,
     play,
+    say,
     text_answer,
 )
 
@@ -61,6 +65,15 @@ def ended(events: list[Event]) -> TurnEnded:
     last = events[-1]
     assert isinstance(last, TurnEnded)
     return last
+
+
+def assert_told_again(events: list[Event]) -> None:
+    """Why a call has no result of its own is there as data too, for a reader of another language."""
+    for event in events:
+        if isinstance(event, ToolCallFinished) and event.status != "succeeded":
+            assert event.words is not None, event
+            assert f"\n{event.text}".endswith("\n" + told(event.words, say))
+            assert load_event(json.loads(dump_event(event))) == event
 
 
 async def opened(talk):
@@ -170,6 +183,7 @@ async def test_an_error_or_a_refusal_does_not_touch_the_other_calls(tmp_path: Pa
     texts = {event.call_id: event.text for event in events if isinstance(event, ToolCallFinished)}
     assert "Traceback" not in texts["c1"]
     assert "known=Good, Crash, Denied" in texts["c3"]
+    assert_told_again(events)
     assert "received=bad" in texts["c5"]
     assert ended(events).outcome == "finished"
 
@@ -288,6 +302,7 @@ async def test_stopping_a_running_call_gives_every_call_a_result(tmp_path: Path)
     status = {event.call_id: event.status for event in events if isinstance(event, ToolCallFinished)}
     assert status == {"c1": "unknown", "c2": "skipped"}
     assert ended(events).outcome == "stopped"
+    assert_told_again(events)
     await play(talk, "next")
     results = [m for m in wire.requests[1].messages if isinstance(m, ToolMessage)]
     assert [result.call_id for result in results[0].results] == ["c1", "c2"]

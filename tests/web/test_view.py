@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 
 from maia.core.costs import Cost, Usage
 from maia.core.endings import Failure, Outcome
@@ -34,15 +35,19 @@ from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.core.permission import Answer, Decision, Verdict
 from maia.core.reason import Reason
 from maia.core.results import DiffBlock, ToolStatus
+from maia.core.told import inner
+from maia.engine.schedule import INTERRUPTED
 from maia.folders.searches import WORDS
 from maia.i18n.catalogue import Catalogue
 from maia.web.drawing.diff import file_diff
 from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
+from maia.web.drawing.render import Reader
 from maia.web.drawing.view import LONGEST_OUTPUT, SEARCHES, Trace, TurnFold, TurnView, Words, Working, fold
 from maia.web.drawing.words import CALLS, FAILED, OUTCOMES, STATUSES, Speaker, near, state_of
 from maia.workspace.records import Logged
+from maia.workspace.recovery import endings
 
 
 def logged(*events: Event) -> list[Logged]:
@@ -73,6 +78,46 @@ def test_a_row_has_the_state_that_the_tool_reported(status: ToolStatus) -> None:
     assert isinstance(trace, Trace)
     assert trace.calls[0].state == status
     assert (CALLS[trace.calls[0].state].tone == "success") is (status == "succeeded"), "R-2.188"
+
+
+RULE = Reason("turn.refused_by_rule", {"tool": "Bash", "reason": inner(Reason("perm.neutral"))})
+
+
+@pytest.mark.parametrize(
+    ("done", "key", "printed"),
+    [
+        pytest.param(ToolCallFinished("c1", "Bash", "refused", "x", words=RULE), "", "", id="a rule"),
+        pytest.param(
+            ToolCallFinished("c1", "Bash", "unknown", "made\n[interrompu]", words=INTERRUPTED),
+            INTERRUPTED.key,
+            "made",
+            id="stopped",
+        ),
+    ],
+)
+def test_why_a_call_has_no_result_is_told_in_the_language_of_who_reads(
+    done: ToolCallFinished, key: str, printed: str, say: Catalogue
+) -> None:
+    trace = seen(answered(call()), done).items[0]
+    assert isinstance(trace, Trace)
+    row = trace.calls[0]
+    assert row.told is not None
+    words = say(key) if key else say("turn.refused_by_rule", tool="Bash", reason=say("perm.neutral"))
+    assert (Speaker(say, say.lang).reason(row.told), row.output) == (words, printed)
+
+
+def test_a_call_that_a_killed_server_left_open_has_no_duration_and_a_reason_that_is_read(
+    say: Catalogue,
+) -> None:
+    begun = [TurnStarted(1, "m", "p"), UserSaid("Hello"), answered(call()), ToolCallStarted("c1", "Bash", {}, "make")]
+    missing, ended = endings(1, "Hello", "m", "p", begun)
+    trace = fold(logged(*begun, *missing, ended))[0].view().items[0]
+    assert isinstance(trace, Trace)
+    row = trace.calls[0]
+    assert (row.state, row.seconds, row.output, row.told) == ("unknown", None, "", Reason("turn.call_lost"))
+    html = Reader(say, say.lang).pieces("rows.html").call_row(row, row.id)
+    assert "<time>—</time>" in html
+    assert escape(say("turn.call_lost")) in html
 
 
 def test_a_row_is_open_until_its_tool_reports_and_unknown_when_the_turn_ends_before() -> None:

@@ -257,6 +257,8 @@ class ToolCallFinished:
     `text` is what the model reads. `unknown` is the status of a call that was still open when the turn was cut,
     `pending` that of one whose specialist waits for a person.
     `reason` is there where no person refused the call, but a rule, a place, the list of tools or a check.
+    `words` is our own sentence at the end of `text`, for a reader of another language. `duration` is None when the
+    server died meanwhile.
     """
 
     call_id: str
@@ -266,8 +268,9 @@ class ToolCallFinished:
     summary: str = ""
     blocks: tuple[Block, ...] = ()
     data: JsonObject = field(default_factory=dict[str, Any])
-    duration: float = 0.0
+    duration: float | None = 0.0
     reason: Reason | None = None
+    words: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ from maia.core.jsonvalue import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Words as data: a key of the catalogue with its values, put in the user's language by a door."""
+    """Words as data: a key of the catalogue with its values, put in the user's language by a door.
+
+    A value may be the words of another reason, as `told.inner` makes them.
+    """
 
     key: str
     values: JsonObject = field(default_factory=dict[str, Any])

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from maia.core.events import Event, PendingAdded, ToolCallFinished, ToolCallStarted, ToolOutput
+from maia.core.told import told
+from maia.engine.schedule import INTERRUPTED
 from maia.engine.setup import Setup
 
 BANG: Final = "!"
@@ -38,7 +40,8 @@ class Bang:
         try:
             outcome = await self._setup.bang(command, lambda text: self._emit(ToolOutput(call_id, text)), self._stop)
         except asyncio.CancelledError:
-            self._emit(ToolCallFinished(call_id, BANG, "unknown", self._setup.say("turn.call_interrupted")))
+            said = told(INTERRUPTED, self._setup.say)
+            self._emit(ToolCallFinished(call_id, BANG, "unknown", said, words=INTERRUPTED))
             return
         finally:
             self._stop = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from maia.core.events import ApprovalRequested, Event, Notice
@@ -13,6 +13,7 @@ from maia.core.permission import Answer, Decision, Need, Verdict
 from maia.core.ports import Hands, Judge, Say
 from maia.core.reason import Reason
 from maia.core.results import ToolStatus
+from maia.core.told import inner, told
 from maia.core.tool import AnyTool
 from maia.engine.approvals import Approvals
 from maia.engine.repeats import Repeats
@@ -25,13 +26,19 @@ CHECKED: Final = Reason("turn.check")
 class Refusal:
     """Why a call may not run: `text` is for the model, in the user's language; `data` for the row (R-2.191).
 
-    `reason` is there where no person was needed to refuse it.
+    `reason` is there where no person was needed to refuse it; `words` is the text for a reader of another language.
     """
 
     text: str
     status: ToolStatus = "refused"
     data: JsonObject = field(default_factory=dict[str, JsonValue])
     reason: Reason | None = None
+    words: Reason | None = None
+
+
+def refusal(say: Say, words: Reason, status: ToolStatus = "refused", reason: Reason | None = None) -> Refusal:
+    """One whose text is these words."""
+    return Refusal(told(words, say), status, reason=reason, words=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +56,11 @@ class Gate:
         """None when the call may run. Waits for a person where no rule decides."""
         needs = tool.needs(args, hands.launch) or (Need(call.name, "none"),)
         if self.repeats.is_done(call, needs):
-            return Refusal(self.say("turn.done_before", tool=call.name), "skipped")
-        refusal = await self._weighed(call, tool, args, hands, needs)
-        if refusal is None:
+            return refusal(self.say, Reason("turn.done_before", {"tool": call.name}), "skipped")
+        refused = await self._weighed(call, tool, args, hands, needs)
+        if refused is None:
             self.repeats.passed(call, needs)
-        return refusal
+        return refused
 
     async def _weighed(
         self, call: ToolCallPart, tool: AnyTool, args: object, hands: Hands, needs: tuple[Need, ...]
@@ -66,7 +73,7 @@ class Gate:
             if decision.verdict is not Verdict.ASK:
                 return self._decided(call, decision)
             if self.repeats.is_spent(call):
-                return Refusal(self.say("turn.asked_before", tool=call.name), "skipped")
+                return refusal(self.say, Reason("turn.asked_before", {"tool": call.name}), "skipped")
             self.repeats.asked(call)
             return await self._ask(call, tool, args, hands, needs, decision)
 
@@ -74,8 +81,8 @@ class Gate:
         if decision.verdict is Verdict.ALLOW:
             return None
         data = {name: decision.reason.values[name] for name in ("search",) if name in decision.reason.values}
-        words = self.say("turn.refused_by_rule", tool=call.name, reason=self._reason(decision))
-        return Refusal(words, data=data, reason=decision.reason)
+        words = Reason("turn.refused_by_rule", {"tool": call.name, "reason": inner(decision.reason)})
+        return replace(refusal(self.say, words, reason=decision.reason), data=data)
 
     async def _ask(
         self,
@@ -100,21 +107,21 @@ class Gate:
         )
         answered = await self.approvals.ask(question, self.emit)
         if answered.by == "headless":
-            return Refusal(self._nobody_there(question))
+            return refusal(self.say, self._nobody_there(question))
         if answered.by == "queue" and answered.answer.scope == "no":
-            reason = self._reason(question.decision)
-            return Refusal(self.say("turn.waits_for_approval", tool=question.name, reason=reason))
+            return refusal(self.say, _with_reason("turn.waits_for_approval", question))
         if answered.by == "check" and answered.answer.scope == "no":
-            words = self.say("turn.refused_by_check", tool=question.name, reason=answered.answer.reason)
-            return Refusal(words, reason=CHECKED)
+            words = Reason("turn.refused_by_check", {"tool": question.name, "reason": answered.answer.reason})
+            return refusal(self.say, words, reason=CHECKED)
         return self._settle(question, answered.answer)
 
     def _settle(self, question: ApprovalRequested, answer: Answer) -> Refusal | None:
         match answer.scope:
             case "no" if answer.reason:
-                return Refusal(self.say("turn.refused_because", tool=question.name, reason=answer.reason))
+                because = Reason("turn.refused_because", {"tool": question.name, "reason": answer.reason})
+                return refusal(self.say, because)
             case "no":
-                return Refusal(self.say("turn.refused", tool=question.name, reason=self._reason(question.decision)))
+                return refusal(self.say, _with_reason("turn.refused", question))
             case "session":
                 self.judge.allow_for_session(question.needs)
             case "always" if question.proposed is not None:
@@ -124,11 +131,11 @@ class Gate:
                 pass
         return None
 
-    def _nobody_there(self, question: ApprovalRequested) -> str:
-        reason = self._reason(question.decision)
+    def _nobody_there(self, question: ApprovalRequested) -> Reason:
         if question.proposed is None:
-            return self.say("turn.refused_headless", tool=question.name, reason=reason)
-        return self.say("turn.refused_headless_rule", tool=question.name, reason=reason, rule=question.proposed)
+            return _with_reason("turn.refused_headless", question)
+        words = _with_reason("turn.refused_headless_rule", question)
+        return replace(words, values={**words.values, "rule": question.proposed})
 
     def _proposed(self, needs: tuple[Need, ...]) -> str | None:
         """The rules that "always" would save, None where one of the needs can never be allowed by a rule."""
@@ -137,5 +144,6 @@ class Gate:
         known = [rule for rule in rules if rule is not None]
         return ", ".join(dict.fromkeys(known)) if known and len(known) == len(rules) else None
 
-    def _reason(self, decision: Decision) -> str:
-        return self.say(decision.reason.key, **decision.reason.values)
+
+def _with_reason(key: str, question: ApprovalRequested) -> Reason:
+    return Reason(key, {"tool": question.name, "reason": inner(question.decision.reason)})

@@ -46,12 +46,12 @@ from maia.core.runtime import (
 )
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
-from maia.engine.gate import Gate, Refusal
+from maia.engine.gate import Gate, Refusal, refusal
 from maia.engine.lending import told
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
 from maia.engine.repeats import Repeats
-from maia.engine.schedule import MAX_AT_ONCE, HandsFor, Scheduler
+from maia.engine.schedule import INTERRUPTED, MAX_AT_ONCE, SKIPPED, HandsFor, Scheduler
 from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
@@ -190,22 +190,22 @@ class _Desk:
             return Permit(True)  # it asks a second time about a call that may run
         self._announce(call)
         if self._p.toolset.withholds(call.call.name):
-            words = self._not_offered(call)
-            self._refuse(call_id, Refusal(words, reason=NOT_OFFERED))
-            return Permit(False, words)
+            withheld = self._not_offered(call)
+            self._refuse(call_id, withheld)
+            return Permit(False, withheld.text)
         if self._going_on is not None:
             await asyncio.wait({self._going_on})
         if not self._p.budget.take():
-            words = self._p.gate.say("turn.tool_budget", limit=self._p.budget.size)
-            self._finish(call_id, "skipped", words, ())
+            spent = refusal(self._p.gate.say, Reason("turn.tool_budget", {"limit": self._p.budget.size}), "skipped")
+            self._refuse(call_id, spent)
             self._stop(ProgramEnd("tool_budget"))
-            return Permit(False, words)
+            return Permit(False, spent.text)
         gate = self._p.gate if call.is_whole else _of_a_part(self._p.gate)
         hands = self._p.hands_for(call_id, lambda _text: None)
-        refusal = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
-        if refusal is not None:
-            self._refuse(call_id, refusal)
-            return Permit(False, refusal.text)
+        refused = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
+        if refused is not None:
+            self._refuse(call_id, refused)
+            return Permit(False, refused.text)
         row = self._rows[call_id]
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
         self._start(call_id)
@@ -250,9 +250,10 @@ class _Desk:
             self._stop(ProgramEnd("tool_budget"))
         self._start(call.call.call_id)
 
-    def _not_offered(self, call: ProgramCall) -> str:
-        known = ", ".join(sorted(self._p.toolset.names or ()))
-        return self._p.gate.say("turn.not_offered", tool=call.call.name, known=known or "–")
+    def _not_offered(self, call: ProgramCall) -> Refusal:
+        known = ", ".join(sorted(self._p.toolset.names or ())) or "–"
+        words = Reason(NOT_OFFERED.key, {"tool": call.call.name, "known": known})
+        return refusal(self._p.gate.say, words, reason=NOT_OFFERED)
 
     def _stop(self, end: ProgramEnd) -> None:
         """End the turn so; the first reason counts."""
@@ -310,8 +311,8 @@ class _Desk:
             call = row.asked.call
             self._p.emit(ToolCallStarted(call_id, call.name, call.arguments, row.asked.preview))
 
-    def _refuse(self, call_id: str, refusal: Refusal) -> None:
-        self._finish(call_id, refusal.status, refusal.text, (), refusal.data, refusal.reason)
+    def _refuse(self, call_id: str, refused: Refusal) -> None:
+        self._finish(call_id, refused.status, refused.text, (), refused)
 
     def _finish(
         self,
@@ -319,8 +320,7 @@ class _Desk:
         status: ToolStatus,
         text: str,
         blocks: tuple[Block, ...],
-        data: JsonObject | None = None,
-        reason: Reason | None = None,
+        refused: Refusal | None = None,
     ) -> None:
         row = self._rows.get(call_id)
         if row is None:
@@ -328,7 +328,9 @@ class _Desk:
         duration = 0.0 if row.began is None else round(time.monotonic() - row.began, 3)
         shown = cut_middle(text, _KEPT_CHARS).text
         name = row.asked.call.name
-        self._end(ToolCallFinished(call_id, name, status, shown, "", blocks, data or {}, duration, reason))
+        why = refused or Refusal(shown)
+        ended = ToolCallFinished(call_id, name, status, shown, "", blocks, why.data, duration, why.reason, why.words)
+        self._end(ended)
 
     def _end(self, event: ToolCallFinished) -> None:
         """A call is over; the step is, too, when it was the last one."""
@@ -352,10 +354,10 @@ class _Desk:
     def close(self, end: ProgramEnd, cost: Cost) -> None:
         """End what is open, and say what the turn used."""
         for call_id, row in tuple(self._rows.items()):
-            state = self._p.gate.say("turn.call_skipped" if row.began is None else "turn.call_interrupted")
-            printed = cut_middle("".join(row.printed), _KEPT_CHARS).text.rstrip()
             status: ToolStatus = "skipped" if row.began is None else "unknown"
-            self._finish(call_id, status, f"{printed}\n{state}".lstrip(), ())
+            state = refusal(self._p.gate.say, SKIPPED if row.began is None else INTERRUPTED, status)
+            printed = cut_middle("".join(row.printed), _KEPT_CHARS).text.rstrip()
+            self._finish(call_id, status, f"{printed}\n{state.text}".lstrip(), (), state)
         parts = self._shown.parts()
         if not parts and end.usage is None and end.cost_usd is None:
             return

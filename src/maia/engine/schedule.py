@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from maia.core.errors import MaiaError
 from maia.core.events import Event, ToolCallFinished, ToolCallStarted, ToolOutput
@@ -14,6 +15,7 @@ from maia.core.ports import Hands, Say
 from maia.core.reason import Reason
 from maia.core.results import ToolResult, ToolStatus
 from maia.core.text import cut_middle
+from maia.core.told import plain, told
 from maia.core.tool import AnyTool
 from maia.engine.gate import Gate
 from maia.engine.limits import CallBudget
@@ -21,6 +23,11 @@ from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 
 MAX_AT_ONCE = 8
 _KEPT_OUTPUT_CHARS = 30_000
+
+INTERRUPTED: Final = Reason("turn.call_interrupted")
+"""Of a call that ran when its turn was stopped."""
+SKIPPED: Final = Reason("turn.call_skipped")
+"""Of one that had not begun."""
 
 HandsFor = Callable[[str, Callable[[str], None]], Hands]
 """The hands of one call: its id, and where its live output goes."""
@@ -87,20 +94,20 @@ class _Call:
             self.end()
             raise
         except MaiaError as problem:
-            self._finish("failed", problem_words(problem, self._s.say))
+            self._tell("failed", Reason(problem.key, plain(problem.values)))
         except Exception as error:
             # A defect in one tool must not end the turn, nor show a traceback to anybody.
-            self._finish("failed", self._s.say("turn.tool_crashed", tool=self._call.name, problem=repr(error)))
+            self._tell("failed", Reason("turn.tool_crashed", {"tool": self._call.name, "problem": repr(error)}))
 
     async def _run(self) -> None:
-        call, say = self._call, self._s.say
+        call = self._call
         tool = self._s.tools.get(call.name)
         if tool is None:
             key = "turn.unknown_tool" if self._s.toolset.names is None else NOT_OFFERED.key
-            words = say(key, tool=call.name, known=", ".join(self._s.tools) or "–")
-            self._finish("refused", words, reason=NOT_OFFERED if key == NOT_OFFERED.key else None)
+            words = Reason(key, {"tool": call.name, "known": ", ".join(self._s.tools) or "–"})
+            self._tell("refused", words, reason=NOT_OFFERED if key == NOT_OFFERED.key else None)
         elif not self._s.budget.take():
-            self._finish("skipped", say("turn.tool_budget", limit=self._s.budget.size))
+            self._tell("skipped", Reason("turn.tool_budget", {"limit": self._s.budget.size}))
         else:
             await self._queue(tool, self._s.hands_for(call.call_id, self._print))
 
@@ -118,7 +125,7 @@ class _Call:
         refusal = await self._s.gate.pass_or_refuse(self._call, tool, args, hands)
         if refusal is not None:
             result = ToolResult(refusal.text, data=refusal.data)
-            self._finish(refusal.status, refusal.text, result, refusal.reason)
+            self._finish(refusal.status, refusal.text, result, refusal.reason, refusal.words)
             return
         async with self._s.slots:
             self._began = time.monotonic()
@@ -135,13 +142,21 @@ class _Call:
 
     def _stopped(self) -> None:
         if self._began is None:
-            return self._finish("skipped", self._s.say("turn.call_skipped"))
-        printed = cut_middle("".join(self._printed), _KEPT_OUTPUT_CHARS).text
-        state = self._s.say("turn.call_interrupted")
-        return self._finish("unknown", f"{printed.rstrip()}\n{state}" if printed.strip() else state)
+            return self._tell("skipped", SKIPPED)
+        return self._tell("unknown", INTERRUPTED, cut_middle("".join(self._printed), _KEPT_OUTPUT_CHARS).text)
+
+    def _tell(self, status: ToolStatus, words: Reason, printed: str = "", reason: Reason | None = None) -> None:
+        """It ended without a result of its own: what it `printed`, and our words."""
+        said = told(words, self._s.say)
+        self._finish(status, f"{printed.rstrip()}\n{said}" if printed.strip() else said, None, reason, words)
 
     def _finish(
-        self, status: ToolStatus, text: str, result: ToolResult | None = None, reason: Reason | None = None
+        self,
+        status: ToolStatus,
+        text: str,
+        result: ToolResult | None = None,
+        reason: Reason | None = None,
+        words: Reason | None = None,
     ) -> None:
         self._told = True
         result = result or ToolResult(text)
@@ -157,12 +172,6 @@ class _Call:
                 result.data,
                 round(duration, 3),
                 reason,
+                words,
             )
         )
-
-
-def problem_words(problem: MaiaError, say: Say) -> str:
-    """What the model reads of an error: what happened, and what to do about it where the catalogue says so."""
-    said = say(problem.key, **problem.values)
-    remedy = f"{problem.key}.fix"
-    return f"{said}\n{say(remedy, **problem.values)}" if say.has(remedy) else said

@@ -20,6 +20,7 @@ from maia.core.events import (
     UserSaid,
 )
 from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
+from maia.core.reason import Reason
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
 from maia.database.delegations import tell_above
@@ -65,7 +66,7 @@ def endings(
     if text:
         message = AssistantMessage((TextPart(text),), began.model, began.provider)
         missing.append(Answered(message, "unknown", "", None, Cost(), partial=True))
-    missing += [ToolCallFinished(call.call_id, call.name, "unknown", INTERRUPTED) for call in calls.values()]
+    missing += [_cut(call) for call in calls.values()]
     done = [event for event in happened if isinstance(event, ToolCallFinished)]
     ended = TurnEnded(
         outcome="failed",
@@ -81,6 +82,12 @@ def endings(
         failure=SERVER_STOPPED,
     )
     return missing, ended
+
+
+def _cut(call: ToolCallPart) -> ToolCallFinished:
+    return ToolCallFinished(
+        call.call_id, call.name, "unknown", INTERRUPTED, duration=None, words=Reason("turn.call_lost")
+    )
 
 
 def close_turn(connection: Connection, row: ConversationRow, turn: int, said: str) -> None:

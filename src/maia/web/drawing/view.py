@@ -95,7 +95,7 @@ class Call:
 
     `why` is the key of a sentence that says why it was refused, where people are told more than the model was. `own` is
     the tool's name at the program that called it, where that is another one, `child` whom it delegated to, `asked` a
-    question to the person.
+    question to the person, `told` our own words of how it ended, which are no part of its output.
     """
 
     id: str
@@ -113,6 +113,7 @@ class Call:
     why: str = ""
     own: str = ""
     asked: Question | None = None
+    told: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +318,7 @@ class TurnFold:
     def _finished(self, event: ToolCallFinished) -> None:
         if (cost := delegated_cost(event)) is not None:
             self._set(below=(*self._view.below, cost))
-        cut = cut_middle(event.text, LONGEST_OUTPUT)
+        cut = cut_middle(_printed(event), LONGEST_OUTPUT)
         self._change(
             event.call_id,
             state="approval" if event.status == "refused" and event.call_id in self._queued else event.status,
@@ -330,6 +331,7 @@ class TurnFold:
             why=SEARCHES.get(str(event.data.get("search", "")), ""),
             own=visible(str(event.data.get("ownName", "")))[:LONGEST_NAME],
             asked=_question(event),
+            told=event.words,
         )
         self._tools()
 
@@ -424,6 +426,13 @@ def _question(event: ToolCallFinished) -> Question | None:
         return None
     options = cast("list[str]", event.data.get("options", []))
     return Question(str(event.data.get("question", "")), tuple(options))
+
+
+def _printed(event: ToolCallFinished) -> str:
+    """What the call itself brought: our words, one line below it where it ran, stand beside it."""
+    if event.words is None:
+        return event.text
+    return event.text.rpartition("\n")[0] if event.status == "unknown" else ""
 
 
 def fold(logged: Iterable[Logged]) -> list[TurnFold]:

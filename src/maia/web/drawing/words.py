@@ -15,6 +15,7 @@ from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
 from maia.core.reason import Reason
 from maia.core.text import one_line, visible
+from maia.core.told import told as told_reason
 from maia.i18n.formats import number, seconds, size
 from maia.web.drawing.delivered import delivered
 from maia.web.drawing.names import common_name
@@ -275,8 +276,8 @@ class Speaker:
         return self.say(f"approvals.by_{row.status}", name=row.decider or self.say("approvals.somebody"))
 
     def reason(self, reason: Reason) -> str:
-        """Why a rule asks, in words."""
-        return visible(self.say(reason.key, **reason.values))
+        """Why a rule asks, or a call has no result, in words."""
+        return visible(told_reason(reason, self.say))
 
     def working(self, working: Working, provider: str) -> str:
         """The sentence beside the turning ring: it names what it waits for (principle 5)."""
