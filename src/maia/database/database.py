@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Table
 from sqlalchemy.exc import OperationalError
 
-from maia.database.connect import hold, hold_up_nobody, open_engine
+from maia.database.connect import hold, hold_up_nobody, of_one_state, open_engine
 from maia.database.known import Known
 from maia.database.migrate import bring_up
 
@@ -47,6 +47,7 @@ class Database:
         self._here: Connection | None = None
         self._counting = threading.Lock()
         self._left = 0
+        self._reads = of_one_state(self._engine)
         self._writes = self._engine.execution_options(maia_writes=True)
         self._known = Known(self._writes)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -85,6 +86,7 @@ class Database:
         `work` may run twice and must change nothing but the database. An error of it undoes this one write only.
         """
         done: Future[T] = Future()
+        done.set_running_or_notify_cancel()  # who stops waiting for it takes nothing back, here or in the writer
         with self._counting:
             self._left += 1
         self._jobs.put(_Job(work, done))
@@ -128,7 +130,7 @@ class Database:
     # Inside
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        with self._engine.connect() as connection:
+        with self._reads.connect() as connection:
             return work(connection)
 
     def _look(self, work: Callable[[Connection], T]) -> T:
