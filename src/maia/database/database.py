@@ -110,9 +110,12 @@ class Database:
                 self._left -= 1
 
     async def write_at_once(self, work: Callable[[Connection], T]) -> T:
-        """As `write`, by `write_here`."""
+        """As `write`, by `write_here`; who is cancelled meanwhile hears of it at their next `await`.
+
+        So what was written is never left to nobody: they have it, and can do first what has to follow.
+        """
         done = self.write_here(work)
-        return done.result() if done.done() else await asyncio.shield(asyncio.wrap_future(done))
+        return done.result() if done.done() else await _to_its_end(done)
 
     def close(self) -> None:
         """Do what was asked for, then close. Blocks; may be called twice."""
@@ -204,6 +207,20 @@ class Database:
                 return jobs, True
             jobs.append(job)
         return jobs, False
+
+
+async def _to_its_end(done: Future[T]) -> T:
+    waiting, task, cancels = asyncio.wrap_future(done), asyncio.current_task(), 0
+    assert task is not None, "whoever waits is a task"
+    while not waiting.done():
+        try:
+            await asyncio.wait({waiting})
+        except asyncio.CancelledError:
+            cancels += 1
+            task.uncancel()
+    for _ in range(cancels):
+        task.cancel()
+    return waiting.result()
 
 
 def _run(job: _Job, connection: Connection) -> tuple[Any, Exception | None]:
