@@ -321,7 +321,7 @@ if (scroll && stream) {
   scroll.addEventListener("scroll", () => {
     follows = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
   });
-  new ResizeObserver(() => follows && toEnd()).observe(stream);
+  new ResizeObserver(() => follows && toEnd()).observe(scroll.firstElementChild); // the turns, and the cards below them
   toEnd();
   const line = document.getElementById("offline");
   document.addEventListener("htmx:sse:error", async () => {
