@@ -16,13 +16,13 @@ from maia.app.agentkeys import agent_key
 from maia.app.agents import agent_shelf, outside
 from maia.app.ground import Ground
 from maia.app.nicknames import real_model
-from maia.app.supply import PROGRAM_MARK
 from maia.core.agent import OWN_RUNNER, AgentDefinition, RealModel
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice
 from maia.core.namedpath import named_path
 from maia.core.ports import Say
 from maia.launch import find_folders
+from maia.runtimes.programs import PROVIDER_MARK
 from maia.workspace.colleagues import Colleague, Role
 
 _log: Final = logging.getLogger("maia.agents")
@@ -84,7 +84,7 @@ class KnownAgents:
         real = real_model(self.nicknames, agent.model) or RealModel(agent.model, agent.runner)
         if agent.runner not in (OWN_RUNNER, real.runner):
             real = RealModel(agent.model, agent.runner)  # the program itself will say that it has no such model
-        program = "" if real.runner == OWN_RUNNER else f"{real.runner}{PROGRAM_MARK}"
+        program = "" if real.runner == OWN_RUNNER else f"{real.runner}{PROVIDER_MARK}"
         base = self.home if agent.level == "home" else launch
         named = (named_path(folder, base) for folder in agent.folders)
         folders = tuple(os.path.normpath(path) for path in named if isinstance(path, Path))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from maia.app.memory import Remembered
 from maia.app.nicknames import near_nicknames, own_model, real_model
 from maia.app.refusals import ExplainingWire, explaining
+from maia.app.resumed import told_of_program
 from maia.core.agent import RealModel
 from maia.core.costs import Cost, Usage
 from maia.core.endings import Failure
@@ -103,7 +104,7 @@ class EndpointModels:
         listing = self._remembered_list(found, named) or await self._list(named)
         if not named and self._wish.is_person and _is_several(listing):
             return None
-        choice = self._choose_or_usual(listing, wanted, found)
+        choice = told_of_program(self._choose_or_usual(listing, wanted, found), resumed)
         words = (self._wish.option or self._wish.agent, self._settings().model or "")
         return self._bound(self._called(choice, words[0] if wanted.option else words[1]), found)
 

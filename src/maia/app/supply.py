@@ -24,7 +24,7 @@ from maia.llm.binding import default_model
 from maia.llm.endpoint import OFFLINE, Endpoint
 from maia.llm.models import ModelInfo
 from maia.runtimes.offered import OfferedModel
-from maia.runtimes.programs import PROGRAMS, Program, find
+from maia.runtimes.programs import PROGRAMS, PROVIDER_MARK, Program, find
 from maia.workspace.composition import PROGRAM_WINDOWS
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.supply import Address, KeyLook, Reached, Trial
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from maia.credentials.vote import Resolution
     from maia.llm.pricing import Price as Rates
 
-PROGRAM_MARK: Final = "-cli"
-"""Ends the id of a provider that is a program: `kimi` is an endpoint, `kimi-cli` a program."""
 _TRIAL: Final = "Answer with the single word: ready"
 _TRIAL_TOKENS: Final = 64
 
@@ -99,7 +97,7 @@ class Supplied:
             text = await self._version(pair.provider)
         else:
             text = await self._answer(pair)
-        return Trial(text, round(time.monotonic() - began, 1))
+        return Trial(text, round(time.monotonic() - began, 2))
 
     async def reach(self, pair: Pair) -> Reached:
         from maia.engine.masking import destination_of
@@ -166,7 +164,7 @@ class Supplied:
             if find(program, self._yard.env) is not None:
                 health = "ready" if is_signed_in(program, self._yard) else "auth"
                 yield ProviderRow(
-                    f"{program.name}{PROGRAM_MARK}", program.title, "cli", origin="program", health=health
+                    f"{program.name}{PROVIDER_MARK}", program.title, "cli", origin="program", health=health
                 )
 
     async def _asked(self, program: Program) -> Sequence[OfferedModel]:
@@ -179,7 +177,8 @@ class Supplied:
         """What the program's own check says; it is asked for its version only, so that nothing is spent."""
         from maia.app.runtimes import check_programs
 
-        findings = [each for each in await check_programs(self._yard) if f"{each.program}{PROGRAM_MARK}" == provider_id]
+        of_all = await check_programs(self._yard)
+        findings = [each for each in of_all if f"{each.program}{PROVIDER_MARK}" == provider_id]
         bad = next((each for each in findings if each.state == "warn"), None)
         if bad is not None:
             raise MaiaError(bad.reason.key, **bad.reason.values)
@@ -245,7 +244,7 @@ def priced(models: EndpointModels) -> Price:
     """What a call costs; of a program only what it reports, since nobody knows through whom it is paid."""
 
     def price(model: str, provider: str, usage: Usage | None, reported: float | None) -> Cost:
-        if program_of(f"{provider}{PROGRAM_MARK}") is not None and not models.has(provider):
+        if program_of(f"{provider}{PROVIDER_MARK}") is not None and not models.has(provider):
             return Cost() if reported is None else Cost(reported, "reported")
         return models.price(model, provider, usage, reported)
 
@@ -254,7 +253,7 @@ def priced(models: EndpointModels) -> Price:
 
 def program_of(provider_id: str) -> Program | None:
     """The program that a provider's id names, None for an endpoint."""
-    return next((each for each in PROGRAMS if provider_id == f"{each.name}{PROGRAM_MARK}"), None)
+    return next((each for each in PROGRAMS if provider_id == f"{each.name}{PROVIDER_MARK}"), None)
 
 
 def title_of(name: str) -> str:

@@ -275,6 +275,8 @@ PROGRAMS: Final[tuple[Program, ...]] = (
 """In the order of `maia doctor`. Where a program speaks natively and by ACP, the native way gives more."""
 
 BY_NAME: Final[Mapping[str, Program]] = {program.name: program for program in PROGRAMS}
+PROVIDER_MARK: Final = "-cli"
+"""Ends a program's id as a provider: `kimi` is an endpoint, `kimi-cli` a program."""
 
 
 def named(name: str) -> Program:
