@@ -45,7 +45,8 @@ def test_a_call_is_approved_on_its_card_by_keyboard(context: BrowserContext, ser
     expect(page.locator(".caption a")).to_have_text(say("approvals.asked_for", n=1))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("document.getElementById('cards').style.paddingTop = '900px'")
-    expect(card.get_by_role("button", name=say("approvals.approve"))).to_be_in_viewport()  # whoever reads the end sees it
+    approve = card.get_by_role("button", name=say("approvals.approve"))
+    expect(approve).to_be_in_viewport()  # whoever reads the end sees it
     page.reload()
     card.locator("summary").first.focus()
     page.keyboard.press("Enter")

@@ -49,7 +49,7 @@ def test_the_servers_of_the_settings_are_providers_under_one_name(data: Path) ->
         assert all(each["id"] != "offline" for each in found["providers"]), "a script is no provider unless asked for"
 
 
-def test_a_price_of_the_settings_is_listed_and_makes_the_cost_of_a_turn(data: Path) -> None:
+def test_a_price_of_the_settings_is_listed_makes_the_cost_of_a_turn_and_counts_for_a_cap(data: Path) -> None:
     own = {"litellm/fake-model": {"input": 1000, "output": 50000}, "other-model": {"input": 0, "output": 7}}
     with on_a_server(data, pricing=own) as (_, visitor, _model):
         prices = {each["id"]: each["price"] for each in provider(visitor)["models"]}
@@ -61,6 +61,18 @@ def test_a_price_of_the_settings_is_listed_and_makes_the_cost_of_a_turn(data: Pa
         tokens = done["turnMeta"]["tokens"]
         usd = (tokens["input"] * 1000 + tokens["output"] * 50000) / 1e6
         assert done["turnMeta"]["cost"] == {"usd": pytest.approx(usd), "source": "estimated"}
+        assert "$50000.00" in visitor.ask("GET", "/providers", accept="text/html").text
+        assert visitor.ask("PUT", "/api/v1/routing/budget", {"daily": usd / 2}).status_code == 200
+        refused = visitor.ask("POST", f"/api/v1/conversations/{conversation}/messages", asked)
+        assert (refused.status_code, refused.json()["code"]) == (402, "budget_stop"), "a gateway here passes calls on"
+
+
+def test_the_default_model_is_the_one_that_is_tried(data: Path) -> None:
+    with on_a_server(data) as (_, visitor, _model):
+        for model in ("other-model", "fake-model"):
+            visitor.ask("PUT", "/api/v1/model/defaults", {**MODEL, "modelId": model})
+            done = visitor.ask("POST", "/api/v1/model/providers/litellm/test", {})
+            assert (done.status_code, done.json()["modelId"]) == (200, model)
 
 
 def test_the_first_message_pins_the_default_and_says_why(data: Path) -> None:

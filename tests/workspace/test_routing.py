@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from maia.core.costs import Cost, Usage
 from maia.core.endings import Failure
 from maia.core.events import SessionRenamed, TextDelta, TurnEnded, WireAnswer, WireEvent, WireFailed
+from maia.core.jsonvalue import JsonObject
 from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.core.requests import ChosenBy, ModelRequest
 from maia.core.submission import Submission
@@ -408,6 +409,22 @@ def test_caps_warn_then_downgrade_then_stop_what_costs_something(database_url: s
             assert (await told(workspace, free, TurnEnded)).outcome == "finished"
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("pair", "price", "is_free"),
+    [
+        pytest.param(L, None, True, id="a model of this machine"),
+        pytest.param(L, {"input": 0, "output": 0}, True, id="one that costs nothing"),
+        pytest.param(L, {"input": 1, "output": 2}, False, id="a gateway on this machine that tells its prices"),
+        pytest.param(A, None, False, id="a service of which no price is known"),
+        pytest.param(P, None, False, id="a program"),
+        pytest.param(Pair("gone", "big"), None, False, id="nobody"),
+    ],
+)
+def test_only_what_runs_here_and_has_no_price_is_free(pair: Pair, price: JsonObject | None, is_free: bool) -> None:
+    models = tuple(replace(each, price=price) for each in FULL.models)
+    assert replace(FULL, models=models).is_free(pair) == is_free
 
 
 class Calling(Paid):

@@ -104,10 +104,10 @@ async def refresh_models(desk: AtDesk, person: SignedIn, provider_id: str) -> Js
 
 @router.post("/providers/{provider_id}/test")
 async def try_provider(desk: AtDesk, person: SignedIn, provider_id: str, body: Tried) -> JsonObject:
-    """One short call to a model of the provider: its first one, unless another is named."""
+    """One short call to a model of the provider: its default or first one, unless another is named."""
     models = desk.workspace.models
     models.provider(provider_id)
-    pair = Pair(provider_id, body.model_id) if body.model_id else models.catalogue.first_of(provider_id)
+    pair = Pair(provider_id, body.model_id) if body.model_id else models.catalogue.usual_of(provider_id)
     done = await models.attempt(person.user, pair or Pair(provider_id, ""))
     return {"modelId": pair.model if pair else None, "text": done.text, "seconds": done.seconds}
 

@@ -188,7 +188,7 @@ def _efforts(row: ModelRow, say: Say) -> str:
 
 
 def _price(row: ModelRow, provider: ProviderRow, name: str, say: Say) -> str:
-    if row.price is not None and provider.kind != "local":
+    if row.price is not None:
         return f"${row.price[name]:.2f}"
     return {"local": say("provider.price_local"), "cli": say("provider.price_plan")}.get(provider.kind, "—")
 

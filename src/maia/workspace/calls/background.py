@@ -112,7 +112,7 @@ class Background:
             named = any(tier.primary or tier.fallback for tier in tiers)
             return "no_eligible_provider" if named or len(tiers) > 1 else "tier_not_configured"
         if (await self._budgets.standing()).is_stopped:
-            found = [each for each in found if catalogue.is_local(each.pair.provider)]
+            found = [each for each in found if catalogue.is_free(each.pair)]
         return found[:2] or "budget_stop"
 
     async def ask(self, errand: Errand, bench: WorkBench, masking: Masking) -> str | None:

@@ -84,7 +84,7 @@ class Completion:
         levels = levels_of(catalogue, [pair])
         if asked.effort is not None and effort not in levels:
             raise unsupported(asked.effort, levels)
-        must_be_open(await self._budgets.standing(), is_free=catalogue.is_local(pair.provider))
+        must_be_open(await self._budgets.standing(), is_free=catalogue.is_free(pair))
         reached = await self._models.reach(pair)
         masking = await self._privacy.masking(say, None)
         try:

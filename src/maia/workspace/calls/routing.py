@@ -64,7 +64,7 @@ class Routing:
         if row.model_binding == "auto" and known.auto_allowed and override is None:
             to = await self._routed(row, known, now, bench, submission.text, masked=masked)
         chosen = chosen_for(row, known, override, to, assigned)
-        is_free = known.is_local(chosen.pair.provider)
+        is_free = known.is_free(chosen.pair)
         must_be_open(now, is_free=is_free)
         warnings = (None if is_free else self._budgets.warning(now), await self._quotas.warning(agent))
         return Way(chosen, Purse(self._budgets, is_free, meter), tuple(each for each in warnings if each))

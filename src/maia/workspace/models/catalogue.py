@@ -65,10 +65,14 @@ class Catalogue:
         found = self._by_id.get(provider_id)
         return found.name if found else provider_id
 
-    def is_local(self, provider_id: str) -> bool:
-        """Whether it runs on this machine, where nothing is paid for a call."""
-        found = self._by_id.get(provider_id)
-        return found is not None and found.kind == "local"
+    def is_free(self, pair: Pair) -> bool:
+        """Whether nothing is paid for a call: it runs on this machine, and no price is known of it.
+
+        A gateway on this machine tells the prices of the services to which it passes calls on.
+        """
+        provider, model = self._by_id.get(pair.provider), self._by_pair.get(pair)
+        is_priced = model is not None and model.price is not None and any(model.price.values())
+        return provider is not None and provider.kind == "local" and not is_priced
 
     def is_blind(self, pair: Pair) -> bool:
         """Whether a model is known not to see images: never one of which nothing is known (N-01.14).
@@ -93,6 +97,12 @@ class Catalogue:
         """The first model of a provider that may answer."""
         pairs = (Pair(provider_id, each.id) for each in self.models_of(provider_id))
         return next((pair for pair in pairs if self.is_available(pair)), None)
+
+    def usual_of(self, provider_id: str) -> Pair | None:
+        """The model of a provider to try: the default of the installation where it is its own, else its first."""
+        default = self.install_default()
+        is_own = default is not None and default.provider == provider_id and self.is_available(default)
+        return default if is_own else self.first_of(provider_id)
 
     def named(self, word: str) -> Pair | None:
         """The one available model of that name, `provider/model` or an id that a single provider has (N-01.11)."""
