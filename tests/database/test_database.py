@@ -1,6 +1,7 @@
 import asyncio
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -197,6 +198,45 @@ def test_a_cancelled_write_is_done_all_the_same(database: Database) -> None:
         await asyncio.gather(task, return_exceptions=True)
         await database.write(users.has_users)
         assert await database.read(lambda c: settings.setting(c, "x")) == 1
+
+    asyncio.run(story())
+
+
+def test_who_stops_waiting_for_a_write_stops_no_other(database: Database) -> None:
+    async def story() -> None:
+        held, gone = threading.Event(), asyncio.get_running_loop().create_future()
+        database.write_soon(lambda _c: held.wait(5.0))
+        waiting = asyncio.wrap_future(database.write_soon(lambda c: settings.keep_setting(c, "x", 1)))
+        waiting.cancel()
+        asyncio.get_running_loop().call_later(0.05, gone.set_result, None)
+        await gone
+        held.set()
+        async with asyncio.timeout(5.0):
+            await database.write(lambda c: settings.keep_setting(c, "y", 2))
+        found = await database.read(lambda c: (settings.setting(c, "x"), settings.setting(c, "y")))
+        assert found == (1, 2), "what was asked for is done, whoever waits for it"
+
+    asyncio.run(story())
+
+
+def test_a_read_sees_one_state_whatever_is_written_meanwhile(database: Database) -> None:
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        first, go_on = asyncio.Event(), threading.Event()
+
+        def look(connection: Connection) -> tuple[object, object]:
+            before = settings.setting(connection, "x")
+            loop.call_soon_threadsafe(first.set)
+            assert go_on.wait(5.0)
+            return before, settings.setting(connection, "x")
+
+        await database.write(lambda c: settings.keep_setting(c, "x", 1))
+        looking = asyncio.create_task(database.read(look))
+        await first.wait()
+        await database.write(lambda c: settings.keep_setting(c, "x", 2))
+        go_on.set()
+        assert await looking == (1, 1)
+        assert await database.read(lambda c: settings.setting(c, "x")) == 2
 
     asyncio.run(story())
 

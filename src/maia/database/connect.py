@@ -39,6 +39,14 @@ def open_engine(url: URL) -> Engine:
     return create_engine(url, module=psycopg, pool_size=_READERS + 1, max_overflow=0, pool_pre_ping=True)
 
 
+def of_one_state(engine: Engine) -> Engine:
+    """The same engine, where a transaction sees one state of the database from its first statement to its last.
+
+    A transaction of SQLite does so by itself; PostgreSQL would show each statement what others committed before it.
+    """
+    return engine if engine.dialect.name == "sqlite" else engine.execution_options(isolation_level="REPEATABLE READ")
+
+
 def _file_engine(url: URL) -> Engine:
     path = Path(url.database or "")
     try:

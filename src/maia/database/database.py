@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Table
 from sqlalchemy.exc import OperationalError
 
-from maia.database.connect import hold, hold_up_nobody, open_engine
+from maia.database.connect import hold, hold_up_nobody, of_one_state, open_engine
 from maia.database.known import Known
 from maia.database.migrate import bring_up
 
@@ -47,6 +47,7 @@ class Database:
         self._here: Connection | None = None
         self._counting = threading.Lock()
         self._left = 0
+        self._reads = of_one_state(self._engine)
         self._writes = self._engine.execution_options(maia_writes=True)
         self._known = Known(self._writes)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -85,6 +86,7 @@ class Database:
         `work` may run twice and must change nothing but the database. An error of it undoes this one write only.
         """
         done: Future[T] = Future()
+        done.set_running_or_notify_cancel()  # who stops waiting for it takes nothing back, here or in the writer
         with self._counting:
             self._left += 1
         self._jobs.put(_Job(work, done))
@@ -108,9 +110,12 @@ class Database:
                 self._left -= 1
 
     async def write_at_once(self, work: Callable[[Connection], T]) -> T:
-        """As `write`, by `write_here`."""
+        """As `write`, by `write_here`; who is cancelled meanwhile hears of it at their next `await`.
+
+        So what was written is never left to nobody: they have it, and can do first what has to follow.
+        """
         done = self.write_here(work)
-        return done.result() if done.done() else await asyncio.shield(asyncio.wrap_future(done))
+        return done.result() if done.done() else await _to_its_end(done)
 
     def close(self) -> None:
         """Do what was asked for, then close. Blocks; may be called twice."""
@@ -128,7 +133,7 @@ class Database:
     # Inside
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        with self._engine.connect() as connection:
+        with self._reads.connect() as connection:
             return work(connection)
 
     def _look(self, work: Callable[[Connection], T]) -> T:
@@ -202,6 +207,20 @@ class Database:
                 return jobs, True
             jobs.append(job)
         return jobs, False
+
+
+async def _to_its_end(done: Future[T]) -> T:
+    waiting, task, cancels = asyncio.wrap_future(done), asyncio.current_task(), 0
+    assert task is not None, "whoever waits is a task"
+    while not waiting.done():
+        try:
+            await asyncio.wait({waiting})
+        except asyncio.CancelledError:
+            cancels += 1
+            task.uncancel()
+    for _ in range(cancels):
+        task.cancel()
+    return waiting.result()
 
 
 def _run(job: _Job, connection: Connection) -> tuple[Any, Exception | None]:

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 from sqlalchemy import JSON, Column, Connection, Engine, LargeBinary, MetaData, Table, inspect, select, text
 
 from maia.database import search
+from maia.database.connect import of_one_state
 from maia.database.migrate import upgrade_on
 
 _OURS_ALONE: Final = ("alembic_version", "search_places", "search_words")
@@ -44,8 +45,7 @@ class Snapshot:
 @contextmanager
 def snapshot(engine: Engine) -> Generator[Snapshot]:
     """One state of the database, whatever is written meanwhile."""
-    options = {} if engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
-    with engine.connect().execution_options(**options) as connection, connection.begin():
+    with of_one_state(engine).connect() as connection, connection.begin():
         revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
         yield Snapshot(connection, str(revision), _tables(connection))
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, select, upda
 
 from maia.core.codec import UnreadableEvent, dump_event, load_event
 from maia.core.events import Event, ReasoningDelta, TextDelta, ToolCallDrafted, ToolOutput, is_question
+from maia.database.problems import ConversationGone
 from maia.database.tables.conversations import CONVERSATIONS, EVENTS
 
 PROGRESS = (TextDelta, ReasoningDelta, ToolCallDrafted, ToolOutput)
@@ -45,10 +46,10 @@ class Logged:
 def append_events(
     connection: Connection, conversation_id: str, turn: int, events: Sequence[Stamped]
 ) -> tuple[Logged, ...]:
-    """Write events at the end of the log; they come back with their numbers. Raises `LookupError` when it is gone."""
+    """Write events at the end of the log; they come back with their numbers. Raises `ConversationGone`."""
     last = connection.execute(_ADVANCE, {"wanted": conversation_id, "n": len(events)}).scalar()
     if last is None:
-        raise LookupError(conversation_id)
+        raise ConversationGone(conversation_id)
     first = last - len(events) + 1
     logged = tuple(Logged(first + n, each.at, turn, each.event) for n, each in enumerate(events))
     connection.execute(_INSERT, [_values(conversation_id, each) for each in logged])

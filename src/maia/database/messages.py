@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, select, update
 from maia.core.jsonvalue import JsonObject
 from maia.database.conversations import Status, note_status
 from maia.database.ids import new_id, now_ms
+from maia.database.problems import ConversationGone
 from maia.database.search import TITLE, keep_words
 from maia.database.spending import Spent, add_spent, purpose_of_turn, today
 from maia.database.tables.conversations import ATTACHMENTS, CONVERSATIONS, MESSAGES
@@ -20,7 +21,7 @@ _M = MESSAGES.c
 _INSERT = MESSAGES.insert()
 _NEXT_TURN = (
     update(CONVERSATIONS)
-    .where(CONVERSATIONS.c.id == bindparam("wanted"))
+    .where(CONVERSATIONS.c.id == bindparam("wanted"), CONVERSATIONS.c.deleted_at.is_(None))
     .values(last_turn=CONVERSATIONS.c.last_turn + 1)
     .returning(CONVERSATIONS.c.last_turn, CONVERSATIONS.c.last_seq)
 )
@@ -80,7 +81,7 @@ def open_turn(
     """A person's message and the answer that begins; the conversation is running from here on.
 
     `changed` are columns of the conversation that are others from here on. What nobody waits for is left to
-    `note_turn`.
+    `note_turn`. Raises `ConversationGone` where it was deleted meanwhile.
     """
     now = now_ms()
     return _placed(connection, conversation_id, author_id, text, now, status="running", updated_at=now, **changed)
@@ -102,7 +103,10 @@ def place_turn(connection: Connection, conversation_id: str, author_id: str | No
 def _placed(
     connection: Connection, conversation_id: str, author_id: str | None, text: str, at: int, **changed: object
 ) -> Opened:
-    turn, seq = connection.execute(_NEXT_TURN, {"wanted": conversation_id, **changed}).one()
+    placed = connection.execute(_NEXT_TURN, {"wanted": conversation_id, **changed}).first()
+    if placed is None:
+        raise ConversationGone(conversation_id)
+    turn, seq = placed
     shared = {"conversation_id": conversation_id, "turn": turn, "first_seq": seq + 1, "created_at": at}
     said, answer = new_id(), new_id()
     connection.execute(

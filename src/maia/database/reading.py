@@ -9,7 +9,7 @@ from sqlalchemy import URL, Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from maia.database.address import shown
-from maia.database.connect import cause_of, open_engine
+from maia.database.connect import cause_of, of_one_state, open_engine
 from maia.database.migrate import check_version
 from maia.database.problems import DatabaseProblem
 
@@ -22,7 +22,7 @@ def reading(url: URL) -> Generator[Connection]:
     """
     engine = open_engine(url)
     try:
-        with engine.connect() as connection:
+        with of_one_state(engine).connect() as connection:
             check_version(connection)
             only = "PRAGMA query_only=ON" if engine.dialect.name == "sqlite" else "SET TRANSACTION READ ONLY"
             connection.execute(text(only))

@@ -147,8 +147,12 @@ class Queue:
         row = await self.one(user, approval_id)
         if not may_decide(user):
             raise NotAllowed("approvals.not_allowed")
+        await asyncio.shield(asyncio.ensure_future(self._decided(user, row, verdict)))
+        return await self.one(user, approval_id)
 
-        upward = Upward(self._log)
+    async def _decided(self, user: User, row: ApprovalRow, verdict: Verdict) -> None:
+        """Write it down, and let go on what waited for it, whether or not who decided still waits for the answer."""
+        approval_id, upward = row.id, Upward(self._log)
 
         def along(connection: Connection) -> None:
             if not approvals.decide(connection, approval_id, verdict, user.id):
@@ -164,7 +168,6 @@ class Queue:
         self._open.discard(approval_id)
         if row.is_background:
             self._go_on(row.conversation_id, row.turn)
-        return await self.one(user, approval_id)
 
 
 def _asked(conversation: str, turn: int, folder: Path, question: ApprovalRequested) -> Asked:

@@ -85,12 +85,8 @@ class WorkFolders:
         mine = await self._owned(owner_id, named)
         return await asyncio.to_thread(checked_list, folders, safety, mine)
 
-    async def keep(self, conversation_id: str, folders: Sequence[Folder]) -> None:
-        """Keep a list that was checked (R-2.346)."""
-        await self._database.write(self.to_keep(conversation_id, folders))
-
     def to_keep(self, conversation_id: str, folders: Sequence[Folder]) -> Callable[[Connection], None]:
-        """As `keep`, to be done in another transaction."""
+        """Keep a list that was checked (R-2.346), in a transaction of the caller."""
         own = self._own_path(conversation_id)
         rows = [FolderRow(each.name, each.path, each.path == own) for each in folders]
         return lambda c: set_folders(c, "conversation", conversation_id, rows)
@@ -107,8 +103,7 @@ class WorkFolders:
         """The list; a conversation without any gets its own workspace (R-2.347, R-2.348)."""
         kept = await self.of(conversation_id)
         rows = await asyncio.to_thread(self._settled, conversation_id, kept)
-        await self._keep_own(conversation_id, kept, rows)
-        return rows
+        return await self._keep_own(conversation_id, kept, rows)
 
     def _settled(self, conversation_id: str, kept: tuple[FolderRow, ...]) -> tuple[FolderRow, ...]:
         """The list, with the own workspace in place of none; that workspace is made if it is on the list. Blocks."""
@@ -117,9 +112,20 @@ class WorkFolders:
         made = self._workspaces.of(conversation_id)
         return kept if kept or made is None else (FolderRow(WORKSPACE, str(made), is_workspace=True),)
 
-    async def _keep_own(self, conversation_id: str, kept: tuple[FolderRow, ...], rows: tuple[FolderRow, ...]) -> None:
-        if rows != kept:
-            await self._database.write(lambda c: set_folders(c, "conversation", conversation_id, rows))
+    async def _keep_own(
+        self, conversation_id: str, kept: tuple[FolderRow, ...], rows: tuple[FolderRow, ...]
+    ) -> tuple[FolderRow, ...]:
+        """The list that stands then: what a person set since `kept` was read is never replaced (R-2.352)."""
+        if rows == kept:
+            return rows
+
+        def keep(connection: Connection) -> tuple[FolderRow, ...]:
+            if (now := folders_of(connection, "conversation", conversation_id)) != kept:
+                return now
+            set_folders(connection, "conversation", conversation_id, rows)
+            return rows
+
+        return await self._database.write(keep)
 
     def own_workspace(self, conversation_id: str) -> Path | None:
         """Where the workspace of a conversation would be; it may not be there."""
@@ -148,7 +154,8 @@ class WorkFolders:
 
         is_near = self._is_near(row.id, {*(each.path for each in before), *places})
         rows, safety, named, found = look() if is_near else await asyncio.to_thread(look)
-        await self._keep_own(row.id, before, rows)
+        if await self._keep_own(row.id, before, rows) != rows:
+            return await self.room(row, more, beside, places)
         kept = _folders(rows)
         if others := await self._owned(row.owner_id, named - mine):
             mine |= others

@@ -71,9 +71,9 @@ class Prepared(NamedTuple):
     briefing: Briefing
 
 
-async def prepared(bench: WorkBench, told: Awaitable[Briefing], ahead: Ahead) -> Prepared:
+async def prepared(bench: WorkBench, brief: Callable[[], Awaitable[Briefing]], ahead: Ahead) -> Prepared:
     """Read it all, while the message is being stored."""
-    briefing = await told
+    briefing = await brief()
     return Prepared(await ahead.config(bench), briefing)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +18,7 @@ from maia.database import conversations, messages
 from maia.database.conversations import ConversationRow
 from maia.database.database import Database
 from maia.database.delegations import top_of
+from maia.database.problems import ConversationGone
 from maia.engine.setup import Bound
 from maia.workspace.ahead import Ahead
 from maia.workspace.approvals import Queue
@@ -43,9 +44,9 @@ from maia.workspace.models.shelf import Shelf
 from maia.workspace.pausing import PausedRuns
 from maia.workspace.people.working import must_work_here
 from maia.workspace.privacy import Privacy
-from maia.workspace.problems import Busy, ModelUnavailable, StorageError, Unusable
+from maia.workspace.problems import Busy, ModelUnavailable, NotYours, StorageError, Unusable
 from maia.workspace.recovery import SERVER_STOPPED
-from maia.workspace.remembering.briefing import Briefer
+from maia.workspace.remembering.briefing import Briefer, Briefing
 from maia.workspace.running import STORAGE_REFUSED, Prepared, RunningTurn, prepared
 from maia.workspace.staff import Staff
 from maia.workspace.titles import excerpt
@@ -128,7 +129,7 @@ class Turns:
 
         With `masked` protected data in it are replaced first; `files` are ids of those that go with it; `how` says who
         asks where no person does. Raises `Unusable` for an empty or endless message, `Busy` while an answer is being
-        written, `ModelUnavailable`, `PrivacyBlocked`, `FileGone`: then nothing is stored.
+        written, `ModelUnavailable`, `PrivacyBlocked`, `FileGone`, `NotYours` once it is gone: then nothing is stored.
         """
         _check(submission, files)
         before = self._running.get(row.id)
@@ -141,14 +142,15 @@ class Turns:
             how = how or How()
             return await self._begin(row, author_id, submission, running, override, masked=masked, files=files, how=how)
         except BaseException:
-            self._over(row.id, running)
+            if running.task is None:  # else its message is stored and it runs, whoever waits to hear of that
+                self._over(row.id, running)
             raise
 
     async def begin(self, row: ConversationRow, text: str, how: How) -> None:
         """Begin a turn in a person's place; its refusal stays as a failed turn, and is raised."""
         try:
             await self.submit(row, row.owner_id, Submission(text), masked=True, how=how)
-        except Busy:
+        except (Busy, NotYours):
             raise
         except MaiaError as error:
             await keep_refused(self._database, self._log, row, text, how.by, error)
@@ -256,6 +258,7 @@ class Turns:
             title = excerpt(submission.text) or excerpt(submission.attachments[0].source)
 
         earlier = await self._earlier(row.id, how.resumes)
+        tree = await self._database.read(lambda c: top_of(c, row.id)) if row.parent_id else row.id
         upward = Upward(self._log)
 
         author = author_id if how.is_by_person else None
@@ -275,15 +278,18 @@ class Turns:
         kept.is_behind = True
         ground = Ground(self._database, self._log, self._staff, self._folders, self)
         delegation = TurnDelegation(ground, row, chosen.pair, how, bench.say, ahead.known)
-        told = self._briefer.brief(
-            row, row.last_turn + 1, submission.text, bound, window, delegation, can_look=chosen.has_tools
-        )
-        preparing = asyncio.create_task(prepared(bench, told, ahead), name=f"preparing {row.id}")
+
+        def brief(number: int = row.last_turn + 1, *, can_look: bool = chosen.has_tools) -> Awaitable[Briefing]:
+            return self._briefer.brief(row, number, submission.text, bound, window, delegation, can_look=can_look)
+
+        preparing = asyncio.create_task(prepared(bench, brief, ahead), name=f"preparing {row.id}")
         preparing.add_done_callback(_heard)
         try:
             begun = await self._database.write_at_once(store)
-        except BaseException:
+        except BaseException as problem:
             preparing.cancel()
+            if isinstance(problem, ConversationGone):
+                raise NotYours("workspace.not_found") from None
             raise
         upward.tell()
         transcript.turn = begun.turn - 1
@@ -317,10 +323,8 @@ class Turns:
             purse=way.purse,
             preparing=preparing,
             system=how.system or earlier.system,
-            tree=await self._database.read(lambda c: top_of(c, row.id)) if row.parent_id else row.id,
-            brief_more=lambda: self._briefer.brief(
-                row, begun.turn, submission.text, bound, window, delegation, can_look=False
-            ),
+            tree=tree,
+            brief_more=lambda: brief(begun.turn, can_look=False),
             by=how.by,
             upward=upward,
             awaited_by=how.awaited_by,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -76,6 +77,9 @@ from maia.workspace.turns import Begun, Turns
 PAGE = 200
 KEPT_DAYS = 7
 """Days for which what a turn was made of is kept, unless a setting says otherwise."""
+FORGETS_EVERY = 3600.0
+"""Seconds after which what is kept for some days only is looked through again."""
+_logger = logging.getLogger("maia.workspace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +231,12 @@ class Workspace:
             made = conversations.add_conversation(connection, user.id, title, lang, pin, effort)
             if change is not None:
                 change(connection, made)
+            if checked:
+                self.work_folders.to_keep(made, checked)(connection)
             return made
 
         made = await self._database.write(make)
-        if checked:
-            await self.work_folders.keep(made, checked)
-        else:
+        if not checked:
             await self.work_folders.settle(made)
         self._news.tell(made)
         if change is not None:
@@ -376,13 +380,19 @@ class Workspace:
     async def _forget(self) -> None:
         """Drop what is kept for some days only, now and once an hour (N-18.04)."""
         while True:
-            days = await self._database.read(lambda c: settings.setting(c, RETENTION))
-            kept = days if isinstance(days, int) and days >= 0 else KEPT_DAYS
-            before = now_ms() - kept * 86_400_000
-            await self._database.write(lambda c, before=before: compositions.purge_compositions(c, before))
-            await self._database.write(lambda c: prune_refusals(c, now_ms(), REFUSED))
-            await self.attachments.sweep()
-            await asyncio.sleep(3600)
+            try:
+                await self._forget_once()
+            except Exception:  # a database that refuses now is asked again: what is over must not stay for that
+                _logger.exception("forgetting")
+            await asyncio.sleep(FORGETS_EVERY)
+
+    async def _forget_once(self) -> None:
+        days = await self._database.read(lambda c: settings.setting(c, RETENTION))
+        kept = days if isinstance(days, int) and days >= 0 else KEPT_DAYS
+        before = now_ms() - kept * 86_400_000
+        await self._database.write(lambda c: compositions.purge_compositions(c, before))
+        await self._database.write(lambda c: prune_refusals(c, now_ms(), REFUSED))
+        await self.attachments.sweep()
 
     async def answer(self, row: ConversationRow, turn: int) -> MessageRow | None:
         """The answer of a turn."""

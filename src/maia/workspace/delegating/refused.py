@@ -25,7 +25,11 @@ from maia.workspace.meta import TurnSums
 async def keep_refused(
     database: Database, log: Log, row: ConversationRow, text: str, by: str, error: MaiaError
 ) -> None:
-    """Store the message, and its failed answer with the refusal's words (R-2.057)."""
+    """Store the message, and its failed answer with the refusal's words (R-2.057), both whoever goes away meanwhile."""
+    await asyncio.shield(asyncio.ensure_future(_kept(database, log, row, text, by, error)))
+
+
+async def _kept(database: Database, log: Log, row: ConversationRow, text: str, by: str, error: MaiaError) -> None:
     said = text.replace("\x00", "\ufffd")
     turn = (await database.write(lambda c: messages.open_turn(c, row.id, None, said))).turn
     code = getattr(error, "code", error.key)
@@ -42,5 +46,5 @@ async def keep_refused(
 
     now = now_ms()
     events = [Stamped(now, each) for each in happened]
-    await asyncio.shield(asyncio.wrap_future(log.write(row.id, turn, events, along)))
+    await asyncio.wrap_future(log.write(row.id, turn, events, along))
     upward.tell()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -77,17 +78,21 @@ class Budgets:
         """Other caps or shares. Raises `NotAllowed` for all but owners and admins, `Unfit`."""
         if not may(by, "models"):
             raise NotAllowed("provider.not_allowed")
-        budget = changed(await self.budget(), change)
-        kept = budget.to_json()
 
-        def keep(connection: Connection) -> None:
+        def keep(connection: Connection) -> Budget:
+            budget = changed(read_budget(settings.setting(connection, _SETTING)), change)
+            kept = budget.to_json()
             settings.keep_setting(connection, _SETTING, kept, by.id)
             settings.note_act(connection, "routing.budget", by=by.id, details=kept)
+            return budget
 
-        await self._database.write(keep)
-        self._budget = budget
-        self._told.clear()
+        await asyncio.shield(asyncio.ensure_future(self._in_force(keep)))
         return await self.spending()
+
+    async def _in_force(self, keep: Callable[[Connection], Budget]) -> None:
+        """Change it, and go by it from then on, whether or not who asked for it still waits."""
+        self._budget = await self._database.write(keep)
+        self._told.clear()
 
     def warning(self, now: Standing) -> Notice | None:
         """What the next turn tells of a cap that is near, once a day and cap."""

@@ -179,7 +179,8 @@ class Cards:
         """Out of sight; `restore` takes it back. Raises `Unusable` while an answer is being written there or below."""
 
         def work(connection: Connection) -> None:
-            if row.status == "running" or is_busy_below(connection, row.id):
+            now = conversations.conversation_of(connection, row.id, user.id)
+            if (now is not None and now.status == "running") or is_busy_below(connection, row.id):
                 raise Unusable("card.delete_running")
             cards.set_deleted(connection, row.id, user.id, deleted=True)
 
