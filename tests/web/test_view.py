@@ -39,7 +39,7 @@ from maia.core.told import inner
 from maia.engine.schedule import INTERRUPTED
 from maia.folders.searches import WORDS
 from maia.i18n.catalogue import Catalogue
-from maia.web.drawing.diff import file_diff
+from maia.web.drawing.diff import MOST_LINES, file_diff
 from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
@@ -460,6 +460,28 @@ def test_a_diff_holds_all_of_both_sides(before: str, after: str) -> None:
     removed = ["".join(s.text for s in row.spans) for row in shown.rows if row.kind == "del"]
     assert set(removed) <= set(before.split("\n"))
     assert shown.removed == len(removed)
+
+
+ALIKE: list[Any] = [
+    pytest.param(["x", "-"] * 3_000, ["-", "y"] * 3_000, 6_000, id="two kinds of lines"),
+    pytest.param([f"{n % 101}" for n in range(6_000)], [f"{n * 7 % 101}" for n in range(6_000)], 6_000, id="a hundred"),
+    pytest.param(["a " * 240] * 2_000, ["a b" * 160] * 2_000, 2_000, id="long lines of few letters"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "lines"), ALIKE)
+def test_a_change_of_very_many_alike_is_shown_as_a_whole_and_keeps_nobody_waiting(
+    before: list[str], after: list[str], lines: int
+) -> None:
+    shown = file_diff(DiffBlock("x", "\n".join(before), "\n".join(after)))
+    assert (shown.removed, shown.added, len(shown.rows)) == (lines, lines, MOST_LINES)
+    assert shown.left_out == 2 * lines + 1 - MOST_LINES, "and the head of the hunk"
+
+
+def test_a_change_at_the_end_of_a_long_file_has_its_numbers() -> None:
+    lines = [f"{n % 7}" for n in range(5_000)]
+    shown = file_diff(DiffBlock("x", "\n".join(lines), "\n".join([*lines[:-1], "new"]), first_line=3))
+    assert [(row.kind, row.old, row.new) for row in shown.rows[-2:]] == [("del", 5_002, None), ("add", None, 5_002)]
 
 
 @pytest.mark.parametrize(
