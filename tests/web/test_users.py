@@ -122,6 +122,15 @@ def test_another_role_acts_at_once(owner: Visitor, join: Join) -> None:
     assert somebody.ask("PATCH", "/api/v1/session/preferences", {"lang": "en"}).status_code == 200
 
 
+def test_who_may_only_read_opens_the_record_of_a_conversation_without_a_stage(owner: Visitor, join: Join) -> None:
+    somebody = join()
+    conversation = somebody.conversation("Nowhere")
+    assert somebody.ask("PATCH", f"/api/v1/conversations/{conversation}", {"stageId": None}).status_code == 200
+    owner.ask("PATCH", f"/api/v1/users/{who(somebody)['id']}", {"role": "guest"})
+    shown = somebody.ask("GET", f"/ui/cards/{conversation}")
+    assert (shown.status_code, "Nowhere" in shown.text) == (200, True)
+
+
 REFUSED = [
     pytest.param("admin", "owner", "PATCH", {"role": "user"}, "not_allowed", id="an administrator, an owner"),
     pytest.param("admin", "admin", "DELETE", None, "not_allowed", id="an administrator, another one"),
