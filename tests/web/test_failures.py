@@ -22,6 +22,16 @@ def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, V
         yield server, owner
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("body", [b'{"title": "\xff"}', b"[" * 100_000], ids=["no UTF-8", "too deep"])
+def test_what_cannot_be_read_at_all_is_told_in_words(owned: tuple[Serving, Visitor], body: bytes, lang: Lang) -> None:
+    _, owner = owned
+    headers = {"X-CSRF-Token": owner.csrf, "Content-Type": "application/json", "Accept-Language": lang}
+    told = owner.client.request("POST", f"{API}/conversations", headers=headers, content=body)
+    words = Catalogue(lang, strict=True)("web.error.no_json")
+    assert (told.status_code, told.json()["code"], told.json()["message"]) == (400, "bad_request", words)
+
+
 FOREIGN = "web.error.foreign"
 ERRORS: list[Any] = [
     pytest.param("GET", "/nowhere", {}, 404, "web.not_found", True, id="no such page"),

@@ -85,11 +85,12 @@ _STATUS: Mapping[type[MaiaError], int] = {
     NotConfigured: 409,
 }
 _CODES: Mapping[int, tuple[str, str]] = {
+    400: ("bad_request", "web.error.no_json"),
     404: ("not_found", "web.not_found"),
     405: ("method_not_allowed", "web.error.method"),
     413: ("too_large", "web.error.too_large"),
 }
-"""Code and words of what no route answers."""
+"""Code and words of what reaches no route: no address, no such method, a body that is no JSON at all."""
 Page: TypeAlias = Callable[[Request, int, str], Awaitable[Response]]
 _log = logging.getLogger("maia.web")
 
