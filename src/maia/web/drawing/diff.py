@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -104,16 +105,21 @@ def _lines(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _work(matcher: SequenceMatcher[str], before: Sequence[str]) -> int:
-    """How many pairs of equal items a matcher weighs at its first look: those that follow take as many at most."""
-    return sum(len(matcher.b2j.get(each, ())) for each in before)
+def _work(before: Sequence[str], after: Sequence[str], *, minds_frequent: bool = True) -> int:
+    """How many pairs of equal items are weighed at the first look; each that follows takes as many at most.
+
+    What is frequent is the rule of difflib: more than one in a hundred, among two hundred or more.
+    """
+    counts = Counter(after)
+    most = len(after) if minds_frequent or len(after) < 200 else len(after) // 100 + 1
+    return sum(n for each in before if (n := counts[each]) <= most)
 
 
 def _groups(before: list[str], after: list[str]) -> Iterator[_Group]:
     """What changed, with lines around it: to the line, else without minding frequent lines, else as one change."""
     for minds_frequent in (True, False):
-        matcher = SequenceMatcher(None, before, after, autojunk=not minds_frequent)
-        if _work(matcher, before) <= _MOST_PAIRS:
+        if _work(before, after, minds_frequent=minds_frequent) <= _MOST_PAIRS:
+            matcher = SequenceMatcher(None, before, after, autojunk=not minds_frequent)
             yield from matcher.get_grouped_opcodes(_AROUND)
             return
     yield [("replace", 0, len(before), 0, len(after))]
@@ -134,7 +140,7 @@ class _Marks:
         if len(old) + len(new) > _LONGEST_PAIR or self._left <= 0:
             return whole
         matcher = SequenceMatcher(None, old, new, autojunk=False)
-        self._left -= _work(matcher, old)
+        self._left -= _work(old, new)
         if self._left <= 0 or matcher.quick_ratio() < 0.5:
             return whole
         left: list[Span] = []
