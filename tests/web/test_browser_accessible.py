@@ -157,6 +157,46 @@ def test_the_finder_and_the_forms_of_cards_and_stages_are_accessible(context: Br
         assert violations(page) == []
 
 
+COVERED = """() => {
+  const it = document.activeElement, box = it.getBoundingClientRect();
+  const [x, y] = [box.left + box.width / 2, Math.min(box.top + box.height, innerHeight) - 3];
+  const over = document.elementFromPoint(Math.max(0, Math.min(x, innerWidth - 1)), Math.max(0, y));
+  const label = over?.closest("label");
+  const isSeen = !over || over === document.body || it.contains(over) || over.contains(it) || label?.contains(it);
+  return [it.outerHTML.slice(0, 120), isSeen];
+}"""
+
+
+def test_what_has_the_focus_is_never_under_what_stays_in_its_place(context: BrowserContext, server: Serving) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": 600})  # type: ignore[index]
+    covered: dict[str, list[str]] = {}
+    for path in ("/agents/iris", "/privacy"):
+        page.goto(server.url + path)
+        begun: str | None = None
+        for _ in range(90):
+            page.keyboard.press("Tab")
+            what, is_seen = page.evaluate(COVERED)
+            if what == begun:
+                break
+            begun = begun or what
+            if not is_seen:
+                covered.setdefault(path, []).append(what)
+    assert covered == {}
+
+
+def test_what_is_chosen_is_told_apart_where_the_system_forces_its_colours(
+    browser: Browser, begun: tuple[str, StorageState], server: Serving
+) -> None:
+    context = browser.new_context(forced_colors="active", storage_state=begun[1])
+    page = context.new_page()
+    page.goto(f"{server.url}/board")
+    one, other = (page.locator(f".seg input{state} + span").first for state in (":checked", ":not(:checked)"))
+    behind = "each => getComputedStyle(each).backgroundColor"
+    assert one.evaluate(behind) != other.evaluate(behind)
+    context.close()
+
+
 @pytest.mark.usefixtures("begun")
 def test_the_way_in_is_accessible(browser: Browser, server: Serving) -> None:
     for locale, scheme, size in SHOWN:

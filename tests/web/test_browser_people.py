@@ -78,6 +78,12 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     row.locator("select").select_option("guest")
     expect(row.locator("select")).to_be_focused()
     expect(row.locator("select")).to_have_value("guest")
+    if lang == "fr":
+        complaints = watched(theirs)
+        for place in theirs.locator(".nav a.nav-item").evaluate_all("all => all.map((each) => each.href)"):
+            theirs.goto(place)
+        theirs.goto(f"{server.url}/account")
+        assert complaints == [], "what a guest may not do is missing on no page"
     row.get_by_role("button", name=say("people.archive")).focus()
     page.keyboard.press("Enter")
     expect(row).to_contain_text(say("people.standing.archived"))

@@ -171,7 +171,7 @@ function sideways(card, key) {
 document.addEventListener("click", (event) => {
   if (event.target.closest("#new-card, [data-new-card]")) document.getElementById("new-dialog").showModal();
 });
-document.getElementById("new-dialog").addEventListener("submit", async (event) => {
+document.getElementById("new-dialog")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.target;
   const project = filters.elements.project.value;
