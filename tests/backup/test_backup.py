@@ -16,7 +16,7 @@ from maia.app.cli import run
 from maia.backup import swap
 from maia.backup.archive import END, MANIFEST
 from maia.core.jsonvalue import JsonObject
-from maia.database import conversations, migrate, people, search, settings, users
+from maia.database import attachments, conversations, migrate, people, search, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
 from maia.database.folders import FolderRow, set_folders
@@ -55,6 +55,9 @@ def fill(url: str | None, data: Path, title: str = ODD) -> str:
         users.set_preferences(connection, user.id, "fr", PREFERENCES)
         made = conversations.add_conversation(connection, user.id, title, "fr")
         search.keep_words(connection, made, search.TITLE, title)
+        sent = {"name": "Bilan.txt", "media_type": "text/plain", "digest": "0" * 64, "text": "chiffres du trimestre"}
+        kept = attachments.add_attachment(connection, {"conversation_id": made, **sent})
+        assert attachments.mark_sent(connection, [kept], 1)
         own = str(data / "workspaces" / made)
         set_folders(
             connection,
@@ -86,6 +89,9 @@ def state(url: str | None, data: Path) -> dict[str, Any]:
             "preferences": [each.user.preferences for each in people.members(connection)],
             "titles": connection.execute(text("SELECT title FROM conversations ORDER BY id")).scalars().all(),
             "found": [search.matching(connection, row.id, search.asked_for("ete quote"), 9) for row in found],
+            "found by a file": [
+                search.matching(connection, row.id, search.asked_for("bilan trimestre"), 9) for row in found
+            ],
             "folders": connection.execute(text("SELECT path FROM folders ORDER BY position")).scalars().all(),
             "box": [bytes(each) for each in connection.execute(text("SELECT box FROM secrets")).scalars()],
             "installation": settings.setting(connection, "installation"),
@@ -132,6 +138,7 @@ def test_an_installation_is_backed_up_and_put_back_elsewhere(
     before.pop("folders")
     assert after == before
     assert after["found"][0], "what was found by its words still is"
+    assert after["found by a file"][0], "and by those of a file that was sent"
 
 
 def test_every_table_is_in_a_backup(data: Path, database_url: str) -> None:
@@ -338,6 +345,7 @@ def test_a_damaged_or_cut_backup_is_refused_whole(data: Path, tmp_path: Path) ->
         pytest.param(["dance", "x"], 2, id="another word"),
         pytest.param(["backup", "/nowhere/at/all"], 1, id="nothing to back up"),
         pytest.param(["restore", "/nowhere/at/all"], 1, id="no such file"),
+        pytest.param(["restore", "/"], 1, id="a folder"),
     ],
 )
 def test_wrong_words_are_told(data: Path, words: list[str], code: int) -> None:

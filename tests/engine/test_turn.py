@@ -335,6 +335,17 @@ async def test_a_failed_call_of_the_model_keeps_the_text_and_tells_the_failure(t
     assert answered.message.parts == (TextPart("Well"),)
 
 
+async def test_a_wire_with_a_defect_ends_the_turn_and_keeps_the_text(tmp_path: Path) -> None:
+    events = await play(conversation(tmp_path, FakeWire([TextDelta("half a"), ValueError("a defect")])), "go")
+    assert [event.message.parts for event in events if isinstance(event, Answered)] == [(TextPart("half a"),)]
+    ended = events[-1]
+    assert isinstance(ended, TurnEnded)
+    assert (ended.outcome, ended.failure) == (
+        "failed",
+        Failure("other", code="defect", provider_text="ValueError('a defect')"),
+    )
+
+
 async def test_a_wire_that_just_ends_is_an_unfinished_answer(tmp_path: Path) -> None:
     talk = await opened(conversation(tmp_path, FakeWire([TextDelta("and then")])))
     assert ended(await play(talk, "go")).failure == Failure("incomplete")

@@ -11,6 +11,7 @@ from maia.core.events import ContextMeasured, WireAnswer, WireEvent
 from maia.core.messages import AssistantMessage, TextPart, UserMessage
 from maia.core.requests import ModelRequest
 from maia.core.runtime import ProgramTask
+from maia.core.submission import Attachment
 from maia.database import compositions
 from maia.database.compositions import MemoryDelivery
 from maia.database.ids import now_ms
@@ -236,6 +237,20 @@ def test_masked_results_are_told_of_memory_tools_alone() -> None:
     made = tape.composition("c", 1, "p", "m")
     assert made is not None
     assert made.memory["maskedResults"] == {"MemorySearch": 2, "search_memory": 1}
+
+
+def test_files_stand_apart_also_where_a_reminder_joined_the_message() -> None:
+    tape = Tape(files=(Attachment("file", "a.txt", "content"),))
+    asked = (TextPart("the file"), TextPart("Go"))
+    tape.outside(ModelRequest("m", (), (UserMessage(asked),)))
+    reminded = UserMessage((*asked, TextPart("Your call was cut"), TextPart("And again")))
+    tape.outside(ModelRequest("m", (), (reminded,)))
+    made = tape.composition("c", 1, "p", "m")
+    assert made is not None
+    assert [(each.name, each.text) for each in made.sections] == [
+        ("attachment", "the file"),
+        ("message", "user:\nGo\nYour call was cut\nAnd again"),
+    ]
 
 
 def test_a_program_receives_its_instructions_the_history_and_the_message() -> None:

@@ -72,3 +72,8 @@ Outcome: TypeAlias = Literal[
     "failed",
     "waiting_approval",
 ]
+
+
+def defect(error: Exception) -> Failure:
+    """How a turn ends by a defect of ours, whose words stand in the details."""
+    return Failure("other", code="defect", provider_text=repr(error))

@@ -20,6 +20,13 @@ from maia.database.migrate import upgrade_on
 
 _OURS_ALONE: Final = ("alembic_version", "search_places", "search_words")
 """Tables that are made again: by the revisions, and from the words of what is there."""
+_FOUND_BY: Final = (
+    f"SELECT id, '{search.TITLE}', title FROM conversations",
+    "SELECT conversation_id, id, text FROM messages",
+    "SELECT conversation_id, id, name || ' ' || coalesce(text, '') FROM attachments"
+    " WHERE origin = 'person' AND turn IS NOT NULL",
+)
+"""What conversations are found by: (conversation, place, words) of titles, messages and files that were sent."""
 _BATCH = 500
 _MARKER: Final = "restored"
 
@@ -93,12 +100,9 @@ class Loader:
         upgrade_on(self.connection, "head")
         tables = {table.name: table for table in _tables(self.connection)}
         self._move_workspaces(tables["folders"], old_root, new_root)
-        for statement, place in (
-            ("SELECT id, title FROM conversations", search.TITLE),
-            ("SELECT conversation_id, text, id FROM messages", None),
-        ):
-            for conversation, said, *message in self.connection.execute(text(statement)).all():
-                search.keep_words(self.connection, conversation, place if place is not None else message[0], said)
+        for statement in _FOUND_BY:
+            for conversation, place, said in self.connection.execute(text(statement)).all():
+                search.keep_words(self.connection, conversation, place, said)
         settings = tables["settings"]
         self.connection.execute(settings.delete().where(settings.c.name == _MARKER))
         self.connection.execute(settings.insert().values(name=_MARKER, value=marker, changed_at=0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from maia.core.costs import Cost, Usage, add_costs
-from maia.core.endings import Failure, Outcome, StopReason
+from maia.core.endings import Failure, Outcome, StopReason, defect
 from maia.core.events import (
     Answered,
     BrokenCall,
@@ -113,6 +113,8 @@ async def run_turn(ports: TurnPorts, turn: int, said: UserSaid) -> TurnEnded:
         end = await _Turn(ports, sums).steps()
     except asyncio.CancelledError:
         end = _End("stopped")
+    except Exception as error:  # of ours: a turn must not stay open for that
+        end = _End("failed", defect(error))
     ended = TurnEnded(
         outcome=end.outcome,
         stop=sums.stop,
@@ -172,6 +174,8 @@ class _Turn:
         except asyncio.CancelledError:
             self._keep(WireFailed(Failure("cancelled"), AssistantMessage(shown.parts())))
             raise
+        except Exception as error:  # a defect of a wire must not lose what was said
+            end = WireFailed(defect(error), AssistantMessage(shown.parts()))
         if isinstance(end, WireFailed):
             self._keep(end)
         else:

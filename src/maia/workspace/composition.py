@@ -56,6 +56,7 @@ class Tape:
     measured: int | None = None
     window: int | None = None
     briefing: Briefing | None = None
+    said_parts: int = 0
     files: tuple[Attachment, ...] = ()
     has_words: bool = True
     """What went with the message, and whether it has words beside them."""
@@ -65,6 +66,8 @@ class Tape:
         self.assembled, self.as_sent, self.sent = asked, None, None
         if self.before is None and isinstance(asked, ModelRequest):
             self.before = max(0, len(asked.messages) - 1)
+            said = asked.messages[self.before] if asked.messages else None
+            self.said_parts = len(said.parts) if isinstance(said, UserMessage) else 0  # a reminder may join it later
 
     def inside(self, asked: ModelRequest | ProgramTask) -> None:
         """The same call behind the mask: exactly what leaves (R-2.112)."""
@@ -111,7 +114,7 @@ class Tape:
         if not self.files or not isinstance(asked, ModelRequest):
             return pieces
         _, now = _led(asked.messages[self.before or 0 :], len(preface))
-        return [*pieces[:-1], *_with_files(now, self.files, self.has_words)]
+        return [*pieces[:-1], *_with_files(now, self.said_parts - len(preface), self.files, self.has_words)]
 
     def _sections(self) -> tuple[SectionRow, ...]:
         sent_texts = [text for _, _, text in self._parts(self.as_sent)]
@@ -174,12 +177,12 @@ _Piece: TypeAlias = tuple[str, Section, str]
 """(zone, section, text)."""
 
 
-def _with_files(now: Sequence[Message], files: Sequence[Attachment], has_words: bool) -> list[_Piece]:
-    """The message of a turn, with each of its files as a section of its own."""
+def _with_files(now: Sequence[Message], said: int, files: Sequence[Attachment], has_words: bool) -> list[_Piece]:
+    """The message of a turn, whose first `said` parts a person sent, with each of its files as a section of its own."""
     first = now[0]
     assert isinstance(first, UserMessage)
     pieces: list[_Piece] = []
-    start = at = len(first.parts) - has_words - sum(_width(each) for each in files)
+    start = at = said - has_words - sum(_width(each) for each in files)
     for each in files:
         own = first.parts[at : at + _width(each)]
         pieces.append(("turn", Section("attachment", "", each.source, each.cut_chars), _user(own)))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection
 
 from maia.core.costs import Cost
-from maia.core.endings import Failure
+from maia.core.endings import Failure, defect
 from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
@@ -145,7 +145,7 @@ class RunningTurn:
         except asyncio.CancelledError:
             self._fail(said, Failure("cancelled"))
         except Exception as error:  # a defect of ours must not leave a turn open for ever
-            self._fail(said, Failure("other", code="defect", provider_text=repr(error)))
+            self._fail(said, defect(error))
         for check in self._checks:
             check.cancel()
         if self._settling:
