@@ -4,19 +4,26 @@ import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from maia.core.screens import Size
+from maia.core.secret import Secret
 from maia.core.submission import Submission
 from maia.database import approvals, messages
 from maia.database.database import Database
 from maia.database.folders import FolderRow, folders_of, set_folders
 from maia.folders.lists import Folder
 from maia.workspace.approvals import digest_of
+from maia.workspace.delegating.late import LateResults
+from maia.workspace.models.catalogue import Pair
+from maia.workspace.people.oidc import Oidc, Provider
 from maia.workspace.problems import NotYours, Unusable
+from maia.workspace.terminals import Terminals
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, workspace_on
 
@@ -219,5 +226,113 @@ def test_a_new_conversation_is_there_with_its_folders_or_not_at_all(
             with pytest.raises(OperationalError):
                 await workspace.create(user, "Mine", "en", [Folder("", str(folder))])
             assert not await workspace.conversations(user, 10)
+
+    asyncio.run(story())
+
+
+def test_a_result_that_comes_while_somebody_looks_for_others_is_expected_still() -> None:
+    async def story() -> None:
+        class Reads:
+            """Finds nothing, and something comes right behind it."""
+
+            async def read(self, _work: object) -> list[object]:
+                late.came("parent")
+                return []
+
+        late = LateResults(cast(Any, Reads()), *cast(Any, (None, None, None, None)))
+        await late.close()
+        late.came("parent")
+        for _ in range(2):
+            await late.of(cast(Any, SimpleNamespace(id="parent")), cast(Any, None))
+            assert "parent" in late._expecting  # pyright: ignore[reportPrivateUsage]
+
+    asyncio.run(story())
+
+
+def test_of_two_who_switch_models_at_once_nobody_sees_what_was_before_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story() -> None:
+        async with workspace_on(on_file(tmp_path), tmp_path, PlayedModels(PlayedWire([]))) as (workspace, user):
+            database, _ = inside(workspace)
+            await workspace.models.known()
+            real, reads, first = database.read, 0, asyncio.Event()
+
+            async def slow_at_first(work: Callable[[Connection], Any]) -> Any:
+                nonlocal reads
+                reads += 1
+                is_first, answer = reads == 1, await real(work)
+                if is_first:
+                    await first.wait()
+                return answer
+
+            monkeypatch.setattr(database, "read", slow_at_first)
+            one = asyncio.create_task(workspace.models.allow_auto(user, allowed=True))
+            await seen(lambda: reads == 1)
+            other = asyncio.create_task(workspace.models.switch_model(user, Pair("played", "m"), enabled=False))
+            await asyncio.wait({other}, timeout=0.3)
+            first.set()
+            await asyncio.gather(one, other)
+            assert not workspace.models.model(Pair("played", "m")).enabled
+
+    asyncio.run(story())
+
+
+def test_a_terminal_that_opens_as_the_server_stops_is_told_so(tmp_path: Path) -> None:
+    async def story() -> None:
+        opening, go_on = asyncio.Event(), asyncio.Event()
+
+        class Opening:
+            def check(self) -> None: ...
+
+            async def open(self, *_: object) -> Any:
+                opening.set()
+                await go_on.wait()
+                return SimpleNamespace(stop=asyncio.Event().wait)
+
+        async with workspace_on(on_file(tmp_path), tmp_path, PlayedModels(PlayedWire([]))) as (workspace, user):
+            database, _ = inside(workspace)
+            row = await workspace.create(user, "", "en")
+            terminals = Terminals(database, workspace.accounts, workspace.work_folders, cast(Any, Opening()))
+            ticket = await terminals.ticket(user, "t", row)
+            told: list[str] = []
+
+            async def looks_on() -> None:
+                async with terminals.opened(ticket, Size()) as terminal:
+                    await terminal.over.wait()
+                    told.append(terminal.why)
+
+            looking = asyncio.create_task(looks_on())
+            await opening.wait()
+            terminals.close()
+            go_on.set()
+            await seen(lambda: bool(told))
+            assert told == ["stopping"]
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+
+    asyncio.run(story())
+
+
+def test_two_who_sign_in_at_once_wait_for_the_same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        provider = Provider("https://id.example.org", "maia", Secret("s"), "Example")
+        oidc, asked = Oidc(provider), 0
+        key = {"kty": "oct", "k": "AAAA", "alg": "HS256", "kid": "one"}
+
+        async def answers(address: str) -> dict[str, Any]:
+            nonlocal asked
+            asked += 1
+            await asyncio.sleep(0)
+            return {
+                "issuer": provider.issuer,
+                **dict.fromkeys(("authorization_endpoint", "token_endpoint", "jwks_uri"), "https://id.example.org/x"),
+                "keys": [key],
+            }
+
+        monkeypatch.setattr(oidc, "_get", answers)
+        found = await asyncio.gather(*(oidc._key("one") for _ in range(3)))  # pyright: ignore[reportPrivateUsage]
+        assert len(found) == 3
+        assert asked == 2, "what it says of itself, and its keys, each once"
 
     asyncio.run(story())

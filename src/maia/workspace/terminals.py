@@ -167,6 +167,8 @@ class Terminals:
             user, row = key
             await self._database.write(lambda c: note_act(c, OPENED, by=user, conversation=row, details={}))
             terminal = self._open[key] = Terminal(await self._program.open(ticket.room, user, size))
+            if self._is_closed:
+                terminal.end("stopping")
         return terminal
 
     def _check_room(self, key: tuple[str, str]) -> None:

@@ -80,7 +80,8 @@ class LateResults:
         self._staff = staff
         self._runs = runs
         self._words = words
-        self._expecting: set[str] = set()
+        self._expecting: dict[str, int] = {}
+        """How often something came for each conversation for which there may be results."""
         self._closing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -102,7 +103,7 @@ class LateResults:
 
     def came(self, parent_id: str) -> None:
         """A turn below that conversation is over; returns at once."""
-        self._expecting.add(parent_id)
+        self._expecting[parent_id] = self._expecting.get(parent_id, 0) + 1
         if not self._closing:
             task = asyncio.create_task(self._pass_on(parent_id), name=f"results for {parent_id}")
             self._tasks.add(task)
@@ -133,17 +134,22 @@ class LateResults:
 
     async def of(self, row: ConversationRow, say: Say) -> Results:
         """What the turn that begins there reads."""
-        if row.id not in self._expecting:
+        if (known_of := self._expecting.get(row.id)) is None:
             return Results()
         found = await self._database.read(lambda c: _with_ends(c, row.id))
         if not found:
-            self._expecting.discard(row.id)
+            self._expect_no_more(row.id, known_of)
         known = await self._staff.everybody(row) if found else ()
         nicknames = {each.name: each.nickname for each in known}
         attachments = [_attachment(each, sums, nicknames.get(each.agent, each.agent), say) for each, sums in found]
         return Results(tuple(attachments), tuple(each.conversation_id for each, _ in found))
 
     # Inside
+
+    def _expect_no_more(self, parent_id: str, known_of: int) -> None:
+        """Nothing was found there; what came while that was looked for is looked for again."""
+        if self._expecting.get(parent_id) == known_of:
+            del self._expecting[parent_id]
 
     async def _pass_on(self, parent_id: str) -> None:
         await self._runs.ended(parent_id)
@@ -154,9 +160,10 @@ class LateResults:
             waits = bool(late.waits_below(connection, parent_id))
             return row, late.late_below(connection, parent_id), is_run, waits
 
+        known_of = self._expecting.get(parent_id, 0)
         row, found, is_run, waits = await self._database.read(look)
         if row is None or not found:
-            self._expecting.discard(parent_id)
+            self._expect_no_more(parent_id, known_of)
         elif not is_run or all(each.awaited_by != "run" for each in found):
             await self._tell(row, found)
         elif not waits:

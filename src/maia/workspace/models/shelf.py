@@ -56,6 +56,7 @@ class Shelf:
         self._looking: asyncio.Task[None] | None = None
         self._waited = False
         self._busy = asyncio.Lock()
+        self._reading = asyncio.Lock()
 
     # Life
 
@@ -350,7 +351,8 @@ class Shelf:
         await self._reload()
 
     async def _reload(self) -> None:
-        self._catalogue = await self._database.read(self._read)
+        async with self._reading:  # else an earlier state, read more slowly, would take the place of a later one
+            self._catalogue = await self._database.read(self._read)
 
     def _read(self, connection: Connection) -> Catalogue:
         found = Catalogue(

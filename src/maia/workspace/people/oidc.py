@@ -88,6 +88,7 @@ class Oidc:
         self._asked_endpoints = -_ASKED_EVERY
         self._keys: Mapping[str, Any] = {}
         self._asked_keys = -_ASKED_EVERY
+        self._asking = asyncio.Lock()
 
     async def begin(self, public: str, where: str) -> Asked:
         """Send a browser to the provider; it comes back to `public`, and then goes on to `where`.
@@ -204,14 +205,18 @@ class Oidc:
         """The provider's key of that name; asked for anew when it is not known, at most once a minute."""
         import jwt
 
+        async with self._asking:
+            await self._look_for(kid)
+        if kid not in self._keys:
+            raise jwt.InvalidKeyError(kid)
+        return jwt.PyJWK(dict(self._keys[kid])).key
+
+    async def _look_for(self, kid: str) -> None:
         if kid not in self._keys and self._asked_keys + _ASKED_EVERY <= self._now():
             self._asked_keys = self._now()
             found = await self._get(str((await self._discovered())["jwks_uri"]))
             listed = [cast(Mapping[str, Any], each) for each in found.get("keys", []) if isinstance(each, dict)]
             self._keys = {str(each.get("kid", "")): each for each in listed if each.get("use", "sig") == "sig"}
-        if kid not in self._keys:
-            raise jwt.InvalidKeyError(kid)
-        return jwt.PyJWK(dict(self._keys[kid])).key
 
     async def _more(self, token: object, claims: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the provider tells beside the token, of the same person only."""

@@ -69,7 +69,8 @@ class Memories:
     ) -> NoteRow:
         """Keep a note, with protected data and keys masked. Raises `Unusable`; then nothing is kept."""
         given = {"scope": scope, "scope_id": scope_id, "text": text}
-        values = await self._checked({**given, "is_standing": is_standing, "is_important": is_important}, origin)
+        given = _placed({**given, "is_standing": is_standing, "is_important": is_important})
+        values = await self._checked(given, origin)
 
         def make(connection: Connection) -> NoteRow:
             _known_scope(connection, values)
@@ -87,9 +88,12 @@ class Memories:
             values["origin"] = "person"
 
         def work(connection: Connection) -> NoteRow:
-            _known_scope(connection, values)
-            if not memories.change_note(connection, user.id, _id(note_id), values):
+            before = memories.notes_of(connection, user.id, [_id(note_id)])
+            if not before:
                 raise NotThere("memories.not_found")
+            placed = _placed({"scope": before[0].scope, "scope_id": before[0].scope_id, **values})
+            _known_scope(connection, placed)
+            memories.change_note(connection, user.id, note_id, placed)
             return memories.notes_of(connection, user.id, [note_id])[0]
 
         return await self._database.write(work)
@@ -100,8 +104,6 @@ class Memories:
             raise NotThere("memories.not_found")
 
     async def _checked(self, values: dict[str, Any], origin: NoteOrigin) -> dict[str, Any]:
-        if values.get("scope") == "global":
-            values["scope_id"] = ""
         if "text" not in values:
             return values
         text = str(values["text"]).strip()
@@ -127,10 +129,15 @@ def _can_be_id(given: str) -> bool:
     return len(given) == ID_CHARS and given.isascii() and given.isalnum()
 
 
+def _placed(values: dict[str, Any]) -> dict[str, Any]:
+    """A note for everywhere belongs to nothing."""
+    return {**values, "scope_id": ""} if values["scope"] == "global" else values
+
+
 def _known_scope(connection: Connection, values: Mapping[str, Any]) -> None:
     """Raises `Unusable` for a project or kind of project that there is not."""
-    scope, scope_id = values.get("scope"), str(values.get("scope_id", ""))
-    if scope in (None, "global"):
+    scope, scope_id = values["scope"], str(values["scope_id"])
+    if scope == "global":
         return
     known = _can_be_id(scope_id) and (
         projects.project(connection, scope_id) is not None
