@@ -45,7 +45,7 @@ def test_a_card_moves_to_where_it_was_put(database_url: str, tmp_path: Path) -> 
         await move(user, a, {"stageId": todo.id}, Place(c.id))
         await move(user, b, {"stageId": todo.id}, Place(is_after=True))
         assert await columns(workspace, user) == {"To do": "ba", "Doing": "c"}, "a stranger in the stage is nobody"
-        await workspace.cards.change(user, a, {"pinned": True})
+        await workspace.changing.change(user, a, Changed({"pinned": True}))
         assert await columns(workspace, user) == {"To do": "ab", "Doing": "c"}, "what is pinned stands first"
 
     story(database_url, tmp_path, tell)

@@ -73,7 +73,7 @@ def test_each_change_of_a_tracked_field_is_kept_with_its_words(database_url: str
             {"dueOn": "2026-12-04"},
             {"dueOn": None, "projectId": None},
         ):
-            await workspace.cards.change(user, row, asked)
+            await workspace.changing.change(user, row, Asked(asked))
         await workspace.changing.change(user, row, Asked(archived=True))
         assert await told(workspace, row) == [
             ("stage", "To do", "Doing"),
@@ -139,7 +139,7 @@ def test_of_a_bad_change_nothing_is_kept(database_url: str, tmp_path: Path, aske
     async def tell(workspace: Workspace, user: User) -> None:
         row = await workspace.create(user, "", "en")
         with pytest.raises(Unusable) as caught:
-            await workspace.cards.change(user, row, {"priority": "urgent", "pinned": True, **asked})
+            await workspace.changing.change(user, row, Asked({"priority": "urgent", "pinned": True, **asked}))
         assert caught.value.key == key
         assert await workspace.conversation(user, row.id) == row
         assert await told(workspace, row) == []
@@ -154,13 +154,13 @@ def test_the_agent_is_locked_after_the_first_message(database_url: str, tmp_path
     async def tell(workspace: Workspace, user: User) -> None:
         row = await workspace.create(user, "", "en", fields={"agent": "iris"})
         assert row.agent == "iris"
-        await workspace.cards.change(user, row, {"agent": "basile"})
+        await workspace.changing.change(user, row, Asked({"agent": "basile"}))
         row = await answered(workspace, user, row, "Hello")
         for asked in ("iris", None):
             with pytest.raises(Unusable) as caught:
-                await workspace.cards.change(user, row, {"agent": asked})
+                await workspace.changing.change(user, row, Asked({"agent": asked}))
             assert caught.value.key == "card.agent_locked"
-        await workspace.cards.change(user, row, {"agent": "basile", "priority": "low"})
+        await workspace.changing.change(user, row, Asked({"agent": "basile", "priority": "low"}))
         now = await workspace.conversation(user, row.id)
         assert (now.agent, now.priority) == ("basile", "low")
 
@@ -180,7 +180,7 @@ def test_a_project_brings_its_agent_and_its_types_priority(database_url: str, tm
         assert (own.agent, own.priority) == ("basile", "low")
         late = await workspace.create(user, "", "en")
         late = await answered(workspace, user, late, "Hello")
-        await workspace.cards.change(user, late, {"projectId": project})
+        await workspace.changing.change(user, late, Asked({"projectId": project}))
         assert (await workspace.conversation(user, late.id)).agent is None, "locked by then"
 
     story(database_url, tmp_path, tell)
@@ -206,7 +206,9 @@ def test_a_card_tells_what_its_answers_came_to(database_url: str, tmp_path: Path
         fresh = await workspace.cards.card(user, row)
         assert (fresh.cost_usd, fresh.has_unknown_cost, fresh.outcome, fresh.turns) == (None, False, None, 0)
         row = await answered(workspace, user, row, "Hello")
-        await workspace.cards.change(user, row, {"labels": ["b", " a ", "a", ""], "owners": [user.id, "nobody"]})
+        await workspace.changing.change(
+            user, row, Asked({"labels": ["b", " a ", "a", ""], "owners": [user.id, "nobody"]})
+        )
         card = await workspace.cards.card(user, row)
         assert (card.cost_usd, card.has_unknown_cost, card.outcome, card.turns) == (None, True, "finished", 1)
         assert (card.labels, card.owners) == (("a", "b"), ((user.id, "Léa"),))

@@ -12,6 +12,7 @@ from maia.core.events import ToolCallFinished, TurnEnded, TurnStarted
 from maia.core.requests import BoundWhy
 from maia.core.submission import Submission
 from maia.database.providers import ModelRow, ProviderRow, TierRow
+from maia.workspace.changing import Asked
 from maia.workspace.choosing import Change, answering
 from maia.workspace.colleagues import Assigned, Colleague, Role, talked_to
 from maia.workspace.models.catalogue import Catalogue, Pair
@@ -113,7 +114,7 @@ def test_what_a_person_chose_stays_and_taking_the_colleague_away_is_no_default_a
         auto = await workspace.create(user, "", "en", start=Change("auto"), fields={"agent": "iris"})
         assert auto.model_binding == "auto"
         asked = await workspace.create(user, "", "en", start=Change("inherit"), fields={"agent": "iris"})
-        await workspace.cards.change(user, asked, {"agent": None})
+        await workspace.changing.change(user, asked, Asked({"agent": None}))
         assert (await workspace.conversation(user, asked.id)).model_binding == "pinned"
         with pytest.raises(Unfit):
             await workspace.create(user, "", "en", start=Change("inherit"))
@@ -156,7 +157,7 @@ def test_without_a_colleague_the_projects_agent_gives_its_tools_turns_and_effort
     async def tell(workspace: Workspace, user: User, desk: Desk) -> None:
         project = await workspace.planning.add("projects", {"name": "Taxes", "agent": "iris"})
         row = await workspace.create(user, "", "en", fields={"projectId": project, "agent": None})
-        await workspace.cards.change(user, row, {"agent": None})
+        await workspace.changing.change(user, row, Asked({"agent": None}))
         row = await workspace.conversation(user, row.id)
         assert (row.agent, row.project_id) == (None, project)
         assert await answered(workspace, user, row) == BoundWhy("default", "", None, "high", "colleague")
@@ -187,7 +188,7 @@ def test_each_colleague_has_one_home_thread_a_person_which_keeps_its_colleague(
         assert (await workspace.home_thread(user, "iris", "fr")).id == home.id
         assert list(await workspace.staff.homes(user)) == [("iris", home.id, False)]
         with pytest.raises(Unusable):
-            await workspace.cards.change(user, home, {"agent": "basile"})
+            await workspace.changing.change(user, home, Asked({"agent": "basile"}))
         for stranger in ("mole", "nobody"):
             with pytest.raises(NotThere):
                 await workspace.home_thread(user, stranger, "fr")
@@ -205,7 +206,7 @@ def test_people_talk_to_main_and_team_in_this_order_and_never_to_specialists(dat
         assert {each.name for each in await workspace.staff.everybody()} == {"iris", "basile", "mole"}
         row = await workspace.create(user, "", "en")
         with pytest.raises(Unusable):
-            await workspace.cards.change(user, row, {"agent": "mole"})
+            await workspace.changing.change(user, row, Asked({"agent": "mole"}))
 
     story(database_url, tmp_path, tell)
     assert talked_to([MOLE]) == []

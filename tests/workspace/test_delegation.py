@@ -32,6 +32,7 @@ from maia.engine.toolset import Toolset
 from maia.folders.lists import Folder
 from maia.i18n.catalogue import Catalogue
 from maia.tools.ask_user import AskUserTool
+from maia.workspace.changing import Asked
 from maia.workspace.choosing import Change
 from maia.workspace.colleagues import Colleague, Role
 from maia.workspace.models.catalogue import Pair
@@ -619,8 +620,8 @@ def test_a_card_that_enters_a_stage_with_an_agent_is_handed_to_it_and_runs(datab
         assert stage.roles[-1] == Role(IRIS.definition, None, 20)
         (said,) = await events_of(stage.workspace, after, UserSaid)
         assert (said.text, said.by) == ("Pay it", "Paying")
-        await stage.workspace.cards.change(stage.user, after, {"stageId": None})
-        await stage.workspace.cards.change(stage.user, await stage.row(row.id), {"stageId": waiting})
+        await stage.workspace.changing.change(stage.user, after, Asked({"stageId": None}))
+        await stage.workspace.changing.change(stage.user, await stage.row(row.id), Asked({"stageId": waiting}))
         untitled = await stage.new()
         await stage.workspace.cards.move(stage.user, untitled, {"stageId": waiting})
         await stage.workspace._handing.close()  # pyright: ignore[reportPrivateUsage] - nothing was begun to wait for

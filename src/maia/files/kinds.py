@@ -19,8 +19,6 @@ _PICTURES: Final = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-PICTURES: Final = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
-"""Types of pictures that every model that sees understands, and that browsers may show by themselves."""
 
 
 @dataclass(frozen=True, slots=True)

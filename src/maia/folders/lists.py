@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
-from maia.folders.disk import Disk, Identity, LocalDisk
+from maia.folders.disk import Identity
 from maia.folders.refusals import FolderRefused, Refusal
 from maia.folders.safety import NOBODY, Safety
 
@@ -32,11 +32,6 @@ class Root:
     path: str
     real: str
     identity: Identity
-
-    def is_still_there(self, disk: Disk | None = None) -> bool:
-        """Whether the same folder still lies there, reached without a link: asked just before it is used."""
-        disk = disk or LocalDisk()
-        return disk.real(self.real) == self.real and disk.identity(self.real) == self.identity
 
 
 @dataclass(frozen=True, slots=True)

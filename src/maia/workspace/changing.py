@@ -33,7 +33,7 @@ from maia.workspace.titles import checked_title
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What somebody wants to be other; None stays as it is. `fields` are those of `Cards.change`."""
+    """What somebody wants to be other; None stays as it is. `fields` are those of `Cards.prepared`."""
 
     fields: JsonObject = field(default_factory=dict[str, Any])
     title: str | None = None

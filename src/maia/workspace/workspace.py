@@ -218,7 +218,7 @@ class Workspace:
     ) -> ConversationRow:
         """A new conversation of that person (R-2.005); without folders it gets a workspace of its own (R-2.347).
 
-        `start` says who answers, `fields` are those of `Cards.change`. Raises `Unusable` for a title that is too long
+        `start` says who answers, `fields` are those of `Cards.prepared`. Raises `Unusable` for a title that is too long
         or a value that cannot be, `FolderRefused` and `ListRefused`, `Unfit`: then none is made (R-2.336).
         """
         title = checked_title(title) if title.strip() else ""

@@ -35,7 +35,6 @@ _SEARCHES: Final = "folders.search."
 """Keys of searches that would have come to a protected place."""
 _TOO_BROAD: Final = Refused("deterministic", "too_broad")
 OTHER: Final = Refused("deterministic", "other")
-CODES: Final = (*dict.fromkeys(each.code for each in (*_BY_KEY.values(), _TOO_BROAD, OTHER)),)
 
 
 def refused_by(reason: Reason) -> Refused:

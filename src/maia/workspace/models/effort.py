@@ -26,11 +26,6 @@ class Thinking:
     sent: Effort | None = None
     by: By = ""
 
-    @property
-    def is_moved(self) -> bool:
-        """Whether the model has another level than the one asked for."""
-        return self.asked is not None and self.sent is not None and self.asked != self.sent
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

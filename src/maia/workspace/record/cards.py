@@ -121,20 +121,14 @@ class Cards:
 
     # Changing
 
-    async def change(self, user: User, row: ConversationRow, asked: JsonObject) -> None:
-        """Set the fields that `asked` names, all or none, and keep the changes of tracked ones.
-
-        Raises `Unusable` for a value that cannot be, `NotYours` when the conversation is gone.
-        """
-        if asked:
-            work = await self.prepared(user, asked, row)
-            await self._write(row, _parts(asked), lambda c: work(c, row.id))
-            await self.handing.look(row.id, row.stage_id)
-
     async def prepared(
         self, user: User, asked: JsonObject, changed: ConversationRow | None = None
     ) -> Callable[[Connection, str], None]:
-        """As `change`, to be done in another transaction; what a new conversation begins with is no change."""
+        """Set the fields that `asked` names, all or none, and keep the changes of tracked ones: in another transaction.
+
+        What a new conversation begins with is no change. Raises `Unusable` for a value that cannot be; the work raises
+        `NotYours` when the conversation is gone.
+        """
         is_new = changed is None
         values = wanted(asked)
         labels = checked_labels(asked["labels"]) if "labels" in asked else None
@@ -165,7 +159,7 @@ class Cards:
         return work
 
     async def move(self, user: User, row: ConversationRow, asked: JsonObject, place: Place = Place()) -> None:
-        """Set fields as `change` does, and put the card into its place of the stage, all or none."""
+        """Set fields as `prepared` does, and put the card into its place of the stage, all or none."""
         work = await self.prepared(user, asked, row)
 
         def move(connection: Connection) -> None:
