@@ -5,6 +5,7 @@ Held against CVE-2026-31950, CVE-2026-45349, CVE-2026-45671 and CVE-2026-23522 o
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -185,7 +186,7 @@ def test_what_all_people_share_is_changed_by_those_who_lead_alone(
 @pytest.mark.parametrize(
     ("page", "offers"),
     [
-        ("/", ('id="new-conversation"', 'data-composer="new"')),
+        ("/", ('id="new-conversation"', 'data-composer="new"', 'href="/terminal"')),
         ("/board", ('id="new-conversation"', 'id="new-card"', "data-new-card")),
         ("/memory", ('id="new-conversation"', 'data-note="POST"')),
     ],
@@ -196,3 +197,13 @@ def test_whoever_only_reads_is_offered_nothing_to_write(
     _, _, member, guest = people
     assert [each in member.ask("GET", page).text for each in offers] == [True] * len(offers)
     assert [each in guest.ask("GET", page).text for each in offers] == [False] * len(offers)
+
+
+def test_whoever_only_reads_sees_nothing_of_what_others_said_at_a_terminal(
+    people: tuple[Serving, Visitor, Visitor, Visitor], tmp_path: Path
+) -> None:
+    _, _, member, guest = people
+    listed = f"{API}/terminal-sessions?folder={tmp_path}"
+    for path in ("/terminal", f"/terminal?folder={tmp_path}", listed):
+        assert guest.ask("GET", path).status_code == 403, path
+    assert [member.ask("GET", path).status_code for path in ("/terminal", listed)] == [200, 200]

@@ -68,7 +68,13 @@ def test_a_model_is_found_and_chosen_by_keyboard(page: Page, server: Serving, vi
     summary = page.locator("#picker > summary")
     expect(summary).to_contain_text(say("picker.default"))
     expect(summary).to_have_attribute("title", re.compile(re.escape(say("binding.reason.default"))))
-    summary.focus()
+    typed_at = "summary => (summary.click(), document.activeElement.matches('#picker[open] input'))"
+    assert summary.evaluate(typed_at), "the first letters reach the field, however quick they come"
+    page.keyboard.press("Enter")
+    expect(page.locator("#picker input")).to_be_focused()  # nothing was typed: nothing is chosen
+    page.keyboard.press("Escape")
+    expect(summary).to_be_focused()
+    expect(summary).to_contain_text(say("picker.default"))
     page.keyboard.press("Enter")
     expect(page.locator("#picker input")).to_be_focused()
     expect(page.locator("#picker h2")).to_have_text(say("picker.fixed", provider="LiteLLM"))

@@ -27,6 +27,7 @@ from maia.workspace.log import Log
 from maia.workspace.meta import TurnSums
 from maia.workspace.models.catalogue import Pair
 from maia.workspace.models.shelf import Shelf
+from maia.workspace.people.rights import may
 from maia.workspace.problems import Busy, NotAllowed, NotThere, Unusable
 from maia.workspace.takeover import Turn, turns_of
 from maia.workspace.titles import excerpt
@@ -145,13 +146,18 @@ class TerminalSessions:
         return opened
 
     async def folders(self, user: User) -> Sequence[str]:
-        """Folders that this person's conversations work in, the last used first: sessions may lie there."""
+        """Folders that this person's conversations work in, the last used first: sessions may lie there.
+
+        Raises `NotAllowed` for who only reads.
+        """
+        _works(user)
         return await self._database.read(lambda c: worked_in(c, user.id, _KNOWN))
 
     # Inside
 
     async def _entered(self, user: User, folder: str) -> str:
         """Where a folder really is, for who may work there. Raises `FolderRefused`, `NotAllowed`."""
+        _works(user)
         checked = (await self._folders.checked(user.id, [Folder("", folder)]))[0]
         real = await asyncio.to_thread(os.path.realpath, checked.path)
         if not await asyncio.to_thread(self._trusts, Path(real)):
@@ -164,6 +170,12 @@ class TerminalSessions:
         if not (await self._models.known()).is_available(pair):
             return Pin()
         return Pin("pinned", *pair)
+
+
+def _works(user: User) -> None:
+    """What was said at a terminal is no conversation of somebody who only reads their own (N-20.03)."""
+    if not may(user, "chat"):
+        raise NotAllowed("people.may_only_read")
 
 
 def _sessions(real: str) -> Sessions:

@@ -65,7 +65,9 @@ async def _draw(desk: Desk, person: Person) -> Parts:
     tiles = reader_of(desk, person).pieces("tiles.html")
     pressing = [*(card for card in today.running if words.is_stuck(card)), *today.pressing]
     return {
-        "home-said": tiles.said(_sentence(len(waiting) + len(pressing), len(today.running), person.say)),
+        "home-said": tiles.said(
+            _sentence(len(waiting) + len(pressing) + is_without_model, len(today.running), person.say)
+        ),
         "home-needs": tiles.needs(
             waiting[:_APPROVALS], pressing, words, names, may_decide(person.user), person.user.id, is_without_model
         ),

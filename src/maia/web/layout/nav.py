@@ -26,7 +26,7 @@ NAV: Final = (
     Entry("plan.title", "project", "/projects", is_daily=True),
     Entry("approvals.nav", "hand", "/autonomy", is_daily=True),
     Entry("memories.title", "note", "/memory", is_daily=True),
-    Entry("sessions.title", "terminal", "/terminal", is_daily=True),
+    Entry("sessions.title", "terminal", "/terminal", "chat", is_daily=True),
     Entry("agentpage.title", "bulb", "/agents"),
     Entry("tools.title", "gear", "/tools"),
     Entry("provider.title", "plug", "/providers"),

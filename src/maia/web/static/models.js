@@ -45,9 +45,6 @@ function search(picker, word) {
 }
 
 if (conversation) {
-  document.addEventListener("toggle", (event) => {
-    if (event.target.id === "picker" && event.target.open) event.target.querySelector("input").focus();
-  }, true);
   document.addEventListener("input", (event) => {
     const picker = event.target.closest("#picker");
     if (picker) search(picker, event.target.value);
@@ -56,6 +53,14 @@ if (conversation) {
     if (event.target.matches("[data-effort]")) choose({ effort: event.target.value || null });
   });
   document.addEventListener("click", (event) => {
+    const summary = event.target.closest("#picker > summary");
+    if (summary) {
+      event.preventDefault(); // opened here: what is typed at once is not lost to a field that has no focus yet
+      const picker = summary.parentElement;
+      picker.open = !picker.open;
+      if (picker.open) picker.querySelector("input").focus();
+      return;
+    }
     const open = document.querySelector("#picker[open]");
     if (open && !open.contains(event.target)) open.open = false;
     const item = event.target.closest("[data-choose]");
@@ -71,7 +76,7 @@ if (conversation) {
       picker.open = false;
       picker.querySelector("summary").focus();
     } else if (event.key === "Enter" && event.target.matches("input")) {
-      items.find((item) => item.dataset.find)?.click();
+      if (event.target.value.trim()) items.find((item) => item.dataset.find)?.click();
     } else if (to !== undefined && (event.key.startsWith("Arrow") || at >= 0)) {
       items[Math.max(0, Math.min(to, items.length - 1))]?.focus();
     } else return;
