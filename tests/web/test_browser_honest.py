@@ -155,6 +155,11 @@ def test_nothing_that_was_typed_is_lost_to_a_refusal_or_to_what_is_on_its_way(
     page.keyboard.press("Escape")
     expect(page.locator("#title")).to_have_text("Typed")
     expect(page.locator("#title")).to_be_focused()
+    for typed in ("Typed", " "):  # Enter leaves a title as it is, too
+        page.locator("#title").click()
+        page.fill(".title-input", typed)
+        page.keyboard.press("Enter")
+        expect(page.locator("#title")).to_be_focused()
 
     held = Held(page, "/notes")
     page.fill("#note", "the first one")

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from maia.i18n.catalogue import Catalogue
 from tests.web.serving import OWNER, Serving, Visitor, serving
 
 
@@ -75,6 +76,7 @@ def test_while_the_disk_is_full_nothing_breaks_and_afterwards_all_goes_on(data: 
         made = (visitor.ask("POST", "/api/v1/conversations", {"title": "x" * 190}) for _ in range(40))
         answer = next(each for each in made if each.status_code != 201)
         assert (answer.status_code, answer.json()["code"]) == (503, "storage"), answer.text
+        assert answer.json()["message"] in {Catalogue("en")("web.storage_full"), Catalogue("fr")("web.storage_full")}
         assert (
             visitor.ask("POST", f"/api/v1/conversations/{conversation}/messages", {"content": "x"}).status_code == 503
         )

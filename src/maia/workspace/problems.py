@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from datetime import date
+from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -43,10 +45,22 @@ __all__ = [
     "Unusable",
     "VerifyUnavailable",
     "WrongSignIn",
+    "is_unwritable",
 ]
 
 StorageError = SQLAlchemyError
 """The database refused: it is full, locked for long, or gone."""
+_UNWRITABLE: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
+_UNWRITABLE_STATES: Final = {"53100", "25006"}
+"""PostgreSQL's for a full disk and for a server that only reads."""
+
+
+def is_unwritable(error: BaseException) -> bool:
+    """Whether a database that may still be read could not be written: its disk is full, failing or read-only."""
+    cause = getattr(error, "orig", None)
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE or (
+        getattr(cause, "sqlstate", None) in _UNWRITABLE_STATES
+    )
 
 
 class NotYours(MaiaError):

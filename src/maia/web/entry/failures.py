@@ -51,6 +51,7 @@ from maia.workspace.problems import (
     Unusable,
     VerifyUnavailable,
     WrongSignIn,
+    is_unwritable,
 )
 
 _STATUS: Mapping[type[MaiaError], int] = {
@@ -198,7 +199,9 @@ async def _bad_body(request: Request, error: Exception) -> Response:
 
 async def _storage(request: Request, error: Exception) -> Response:
     _log.error("storage: %s", type(error).__name__)
-    return await _told(request, 503, "storage", _words(request, "web.storage"), {})
+    return await _told(
+        request, 503, "storage", _words(request, "web.storage_full" if is_unwritable(error) else "web.storage"), {}
+    )
 
 
 async def _defect(request: Request, error: Exception) -> Response:

@@ -279,8 +279,9 @@ function rename(button) {
     document.getElementById("title")?.focus();
   };
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.isComposing) end(true);
-    if (event.key === "Escape") end(false);
+    if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+    event.preventDefault(); // else the same Enter presses the button that stands here again
+    end(event.key === "Enter");
   });
   input.addEventListener("blur", () => end(true, false));
   button.replaceWith(input);
