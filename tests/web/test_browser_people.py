@@ -80,6 +80,7 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     expect(row.locator("select")).to_have_value("guest")
     if lang == "fr":
         complaints = watched(theirs)
+        theirs.reload()
         for place in theirs.locator(".nav a.nav-item").evaluate_all("all => all.map((each) => each.href)"):
             theirs.goto(place)
         theirs.goto(f"{server.url}/account")

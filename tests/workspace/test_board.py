@@ -14,7 +14,7 @@ from maia.database.tables.conversations import CONVERSATIONS
 from maia.workspace.changing import Asked as Changed
 from maia.workspace.news import EVERYTHING, News
 from maia.workspace.problems import Unusable
-from maia.workspace.record.board import Asked, Filter, words_in
+from maia.workspace.record.board import MOST_PRESSING, Asked, Filter, words_in
 from maia.workspace.record.cards import Place
 from maia.workspace.records import User
 from maia.workspace.workspace import Workspace
@@ -177,6 +177,12 @@ def test_home_has_what_presses_and_what_was_spent(database_url: str, tmp_path: P
         assert (today.running, today.lanes) == ([], {todo.id: 3, doing.id: 1})
         assert today.spent == board.Spent(0.5, 0.25, 1)
         assert (await workspace.boards.today(user, "2026-11-30", 10**15)).spent == board.Spent(0.0, 0.0, 0)
+
+        for _ in range(MOST_PRESSING + 2):
+            begun = await workspace.create(user, "runs", "en")
+            await database.write(lambda c, run=begun.id: conversations.set_status(c, run, "running"))
+        many = await workspace.boards.today(user, "2026-11-30", 0)
+        assert (many.needs, len(many.running), many.works) == (3, MOST_PRESSING, MOST_PRESSING + 2)
 
     story(database_url, tmp_path, tell)
 

@@ -103,8 +103,11 @@ def _conditions(connection: Connection, wanted: Filter) -> list[ColumnElement[bo
 # Home ----------------------------------------------------------------------------------------------------------------
 
 
-def pressing(connection: Connection, owner_id: str, today: str, limit: int) -> list[Card]:
-    """Open cards that wait for a person, failed, or are due by `today`; the first due, then the last changed."""
+def pressing(connection: Connection, owner_id: str, today: str, limit: int) -> tuple[list[Card], int]:
+    """Open cards that wait for a person, failed, or are due by `today`; the first due, then the last changed.
+
+    Gives at most `limit` of them, and how many there are.
+    """
     waits = _C.status.in_(("waiting", "waiting_plan"))
     is_due = (_C.due_on <= today) & func.coalesce(STAGES.c.is_closed, False).is_not(true())
     last = (
@@ -114,17 +117,26 @@ def pressing(connection: Connection, owner_id: str, today: str, limit: int) -> l
     )
     failed = (_C.status == "idle") & (last == "failed")
     query = cards_query(owner_id).where(_ON_BOARDS, _C.status != "archived", waits | is_due | failed)
-    return completed(connection, read_cards(connection, query.order_by(*_PRESSING).limit(limit)))
+    return _first(connection, query, _PRESSING, limit)
 
 
 _PRESSING = (func.coalesce(_C.due_on, "9999"), _C.updated_at.desc(), _C.id)
 
 
-def latest(connection: Connection, owner_id: str, limit: int, status: str | None = None) -> list[Card]:
-    """The cards that changed last, of one status or all but archived ones."""
+def latest(connection: Connection, owner_id: str, limit: int, status: str | None = None) -> tuple[list[Card], int]:
+    """The cards that changed last, of one status or all but archived ones: at most `limit`, and how many there are."""
     wanted = _C.status == status if status else _C.status != "archived"
-    query = cards_query(owner_id).where(_ON_BOARDS, wanted).order_by(_C.updated_at.desc(), _C.id.desc()).limit(limit)
-    return completed(connection, read_cards(connection, query))
+    query = cards_query(owner_id).where(_ON_BOARDS, wanted)
+    return _first(connection, query, (_C.updated_at.desc(), _C.id.desc()), limit)
+
+
+def _first(
+    connection: Connection, query: Select[*tuple[Any, ...]], order: Sequence[ColumnElement[Any]], limit: int
+) -> tuple[list[Card], int]:
+    cards = completed(connection, read_cards(connection, query.order_by(*order).limit(limit)))
+    if len(cards) < limit:
+        return cards, len(cards)
+    return cards, connection.execute(query.with_only_columns(func.count())).scalar_one()
 
 
 @dataclass(frozen=True, slots=True)

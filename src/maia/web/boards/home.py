@@ -63,11 +63,11 @@ async def _draw(desk: Desk, person: Person) -> Parts:
     names = await nicknames_of(desk)
     is_without_model = (await desk.workspace.models.known()).install_default() is None
     tiles = reader_of(desk, person).pieces("tiles.html")
-    pressing = [*(card for card in today.running if words.is_stuck(card)), *today.pressing]
+    stuck = [card for card in today.running if words.is_stuck(card)]
+    pressing = [*stuck, *today.pressing]
+    needs = len(waiting) + len(stuck) + today.needs + is_without_model
     return {
-        "home-said": tiles.said(
-            _sentence(len(waiting) + len(pressing) + is_without_model, len(today.running), person.say)
-        ),
+        "home-said": tiles.said(_sentence(needs, today.works, person.say)),
         "home-needs": tiles.needs(
             waiting[:_APPROVALS], pressing, words, names, may_decide(person.user), person.user.id, is_without_model
         ),

@@ -49,10 +49,12 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """What Home shows. `lanes` are counts of open cards by stage."""
+    """What Home shows. `lanes` are counts of open cards by stage; `needs` and `works` count what is not shown, too."""
 
     pressing: Sequence[Card]
+    needs: int
     running: Sequence[Card]
+    works: int
     recent: Sequence[Card]
     lanes: Mapping[str, int]
     stages: Sequence[Stage]
@@ -99,9 +101,9 @@ class Boards:
         def find(connection: Connection) -> Today:
             counted = board.lanes(connection, user.id, Filter(state="active"), "stage", {}, 0)
             return Today(
-                board.pressing(connection, user.id, day, MOST_PRESSING),
-                board.latest(connection, user.id, MOST_PRESSING, "running"),
-                board.latest(connection, user.id, RECENT),
+                *board.pressing(connection, user.id, day, MOST_PRESSING),
+                *board.latest(connection, user.id, MOST_PRESSING, "running"),
+                board.latest(connection, user.id, RECENT)[0],
                 {lane.key: lane.count for lane in counted},
                 projects.stages(connection),
                 board.spent(connection, user.id, since),
