@@ -1,4 +1,4 @@
-"""A name that comes on two lines is kept on one wherever names are given, and what was made of it is shown."""
+"""Wherever names are given: one on two lines is kept on one and shown, one of which nobody sees anything is refused."""
 
 from __future__ import annotations
 
@@ -52,3 +52,79 @@ def test_a_name_on_two_lines_is_kept_on_one_and_shown(owner: Visitor, thing: str
     answer = owner.ask(method, path, body)
     assert answer.status_code in (200, 201), answer.text
     assert times_in(owner.ask("GET", where).text, kept) == before + 1
+
+
+UNSEEN: Final = "\u202e\u200b\u2063 \u3164"
+NAMES: Final = {"name", "title", "nickname", "labels"}
+"""What names are called in the bodies of requests."""
+NO_NAMES: Final = {
+    ("POST", "/terminal-sessions"): "a terminal session that is there under that name",
+    ("PATCH", "/agents/{agent_id}"): "as POST /agents, which checks the whole definition",
+}
+FOLDERS: Final = [{"name": UNSEEN, "path": "/tmp"}]
+PATTERN: Final = {"name": UNSEEN, "pattern": "secret", "type": "own"}
+
+UNSEEN_NAMES: Final[list[tuple[str, str, dict[str, Any]]]] = [
+    ("POST", "/conversations", {"title": UNSEEN}),
+    ("POST", "/conversations", {"labels": [UNSEEN]}),
+    ("POST", "/conversations", {"folders": FOLDERS}),
+    ("PATCH", "/conversations/{conversation_id}", {"title": UNSEEN}),
+    ("PATCH", "/conversations/{conversation_id}", {"labels": ["seen", UNSEEN]}),
+    ("PATCH", "/conversations/{conversation_id}", {"folders": FOLDERS}),
+    ("POST", "/conversations/{conversation_id}/move", {"labels": [UNSEEN]}),
+    ("POST", "/projects", {"name": UNSEEN}),
+    ("PATCH", "/projects/{row_id}", {"name": UNSEEN}),
+    ("POST", "/stages", {"name": UNSEEN}),
+    ("PATCH", "/stages/{row_id}", {"name": UNSEEN}),
+    ("POST", "/project-types", {"name": UNSEEN}),
+    ("PATCH", "/project-types/{row_id}", {"name": UNSEEN}),
+    ("POST", "/projects/{row_id}/conversations", {"title": UNSEEN}),
+    ("PUT", "/{kind}/{row_id}/folders", {"folders": FOLDERS}),
+    ("POST", "/agents", {"nickname": UNSEEN, "type": "assistant"}),
+    ("POST", "/agents", {"name": UNSEEN, "nickname": "Seen", "type": "assistant"}),
+    ("POST", "/users", {**PERSON, "name": UNSEEN, "email": "unseen@example.org"}),
+    ("PATCH", "/session/name", {"name": UNSEEN}),
+    ("POST", "/model/addresses", {**SERVER, "name": UNSEEN}),
+    ("PUT", "/privacy/policy", {"patterns": [PATTERN]}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), UNSEEN_NAMES)
+def test_a_name_of_which_nothing_is_seen_is_refused_in_words(
+    owner: Visitor, method: str, path: str, body: dict[str, Any]
+) -> None:
+    ids = {"conversation_id": "", "row_id": "", "kind": "projects"}
+    if "{conversation_id}" in path:
+        ids["conversation_id"] = owner.conversation("Named")
+    if "{row_id}" in path:
+        kind = path.split("/")[1].replace("{kind}", "projects")
+        ids["row_id"] = owner.ask("POST", f"/api/v1/{kind}", {"name": "Named"}).json()["id"]
+    answer = owner.ask(method, f"/api/v1{path.format(**ids)}", body)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["message"]
+
+
+def test_every_route_that_takes_a_name_is_in_the_table(owner: Visitor) -> None:
+    page = owner.ask("GET", "/api/v1/openapi.json").json()
+
+    def names_in(schema: Any) -> bool:
+        match schema:
+            case {"$ref": ref}:
+                return names_in(page["components"]["schemas"][ref.rpartition("/")[2]])
+            case {"properties": properties}:
+                return bool(NAMES & properties.keys()) or any(map(names_in, properties.values()))
+            case {"items": items}:
+                return names_in(items)
+            case {"anyOf": choices}:
+                return any(map(names_in, choices))
+            case _:
+                return False
+
+    found = {
+        (method.upper(), path.removeprefix("/api/v1"))
+        for path, methods in page["paths"].items()
+        for method, told in methods.items()
+        for content in told.get("requestBody", {}).get("content", {}).values()
+        if names_in(content.get("schema", {}))
+    }
+    assert found <= {(method, path) for method, path, _ in UNSEEN_NAMES} | NO_NAMES.keys()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from maia.core.errors import UsageProblem
+from maia.core.text import UNSEEN
 
 MAX_NAME: Final = 64
 MAX_NICKNAME: Final = 100
@@ -21,13 +22,11 @@ _RESERVED: Final = frozenset({"maia", "central", "con", "prn", "aux", "nul"}) | 
 _ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 """Characters that act on a screen, reorder or hide text. The joiner of emoji is none of them."""
 
-_UNSEEN = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
-
 
 def key_of(name: str) -> str:
     """What two spellings of the same name have in common: NFKC, no case, spaces as one, nothing that is not seen."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return " ".join(_UNSEEN.sub("", folded).split())
+    return " ".join(UNSEEN.sub("", folded).split())
 
 
 def bare(name: str) -> str:

@@ -53,11 +53,23 @@ def _picture(found: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """A name as it is kept: line ends, tabs and runs of blanks are one blank, what would act on a screen is visible.
-
-    Every door that takes a name does this, and lists and pages show what was made of it.
-    """
+    """Line ends, tabs and runs of blanks are one blank, what would act on a screen is visible."""
     return visible(" ".join(text.split()))
+
+
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+"""What leaves nothing to see by itself: Unicode's ignorable signs, the empty letters of Hangul, the empty Braille."""
+
+
+def kept_name(text: str) -> str:
+    """A name as it is kept, on one line; empty where a reader would see nothing of it.
+
+    Every door that takes a name does this and refuses an empty one, and lists and pages show what was made of it.
+    """
+    return one_line(text) if UNSEEN.sub("", _ACTING.sub("", text)).strip() else ""
 
 
 _UNKEPT = re.compile("[\0\ud800-\udfff]")

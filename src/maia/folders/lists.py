@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from maia.core.errors import MaiaError
 from maia.core.events import Notice
+from maia.core.text import kept_name
 from maia.folders.disk import Identity
 from maia.folders.refusals import FolderRefused, Refusal
 from maia.folders.safety import NOBODY, Safety
@@ -99,7 +100,9 @@ def _root(folder: Folder, safety: Safety, mine: Set[str]) -> Root | Refusal:
 
 
 def _name(name: str, path: str) -> str:
-    name = " ".join(name.split()) or os.path.basename(path)
+    name = kept_name(name) if name.strip() else os.path.basename(path)
+    if not name:
+        raise ListRefused("folders.name_unseen")
     if len(name) > MAX_NAME:
         raise ListRefused("folders.name_too_long", limit=MAX_NAME)
     return name

@@ -21,6 +21,7 @@ from maia.core.fileread import read_regular
 from maia.core.filewrite import keep_private
 from maia.core.jsontext import read_json
 from maia.core.secret import Secret
+from maia.core.text import kept_name
 from maia.orchestrator.calls import Identity
 
 PREFIX: Final = "maia_mcp_"
@@ -80,7 +81,7 @@ class Tokens:
 
         Raises `UsageProblem` for a name that is taken or that cannot be one, `SettingsProblem` where nothing is kept.
         """
-        if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        if not kept_name(name) or len(name) > MAX_NAME or not name.isprintable():
             raise UsageProblem("mcp.token.bad_name", most=MAX_NAME)
         text = PREFIX + secrets.token_urlsafe(32)
         with self._changing() as tokens:

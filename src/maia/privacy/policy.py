@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from maia.core.errors import MaiaError
 from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.reason import Reason
+from maia.core.text import kept_name
 from maia.privacy.custom import MAX_PATTERNS, CustomPattern, check_pattern
 from maia.privacy.kinds import ACTIONS, KINDS, SLUG, Action
 from maia.privacy.recognisers import RULES_VERSION
@@ -148,7 +149,7 @@ def _pattern(path: str, entry: JsonValue, issues: list[Issue]) -> CustomPattern 
         Issue(f"{path}.{other}", Reason("privacy.issue.unknown"))
         for other in fields.keys() - {"name", "pattern", "type", "action"}
     )
-    if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+    if not isinstance(name, str) or not kept_name(name) or len(name) > _MAX_NAME or not name.isprintable():
         issues.append(Issue(f"{path}.name", Reason("privacy.issue.name")))
     if not isinstance(kind, str) or not SLUG.fullmatch(kind) or kind in KINDS:
         issues.append(Issue(f"{path}.type", Reason("privacy.issue.slug")))

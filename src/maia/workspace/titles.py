@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from maia.core.text import one_line
+from maia.core.text import kept_name, one_line
 from maia.workspace.problems import Unusable
 
 LONGEST_TITLE = 200
@@ -27,14 +27,14 @@ def from_model(answer: str) -> str | None:
     line = next((line for line in answer.splitlines() if line.strip()), "")
     line = re.sub(r"^[#*\s]*(?:title|titre)\s*:\s*", "", one_line(line), flags=re.IGNORECASE)
     title = line.strip(" \"'`*_#«»“”„.\u202f\u00a0")
-    if not title or len(title) > _OF_MODEL or re.search(r"[<>]|\[[A-Z_]+\]", title):
+    if not kept_name(title) or len(title) > _OF_MODEL or re.search(r"[<>]|\[[A-Z_]+\]", title):
         return None
     return title
 
 
 def checked_title(title: str) -> str:
     """A title as a person gave it, on one line. Raises `Unusable` for an empty or an endless one."""
-    clean = one_line(title)
+    clean = kept_name(title)
     if not clean:
         raise Unusable("workspace.title_empty")
     if len(clean) > LONGEST_TITLE:

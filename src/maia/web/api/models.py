@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from maia.core.jsonvalue import JsonObject
 from maia.core.secret import Secret
-from maia.core.text import one_line, visible
+from maia.core.text import kept_name, visible
 from maia.web.api.bindings import options_json
 from maia.web.api.isolation import sandbox_json
 from maia.web.api.shapes import Body, Name
@@ -134,7 +134,7 @@ async def add_address(desk: AtDesk, person: SignedIn, body: NewAddress) -> JsonO
     """A model server by its address; whether it answers is told by its `health`."""
     models = desk.workspace.models
     key = Secret(body.key) if body.key else None
-    address = Address(one_line(body.name), body.format, body.url, key)
+    address = Address(kept_name(body.name), body.format, body.url, key)
     provider_id = await models.add_address(person.user, address)
     return provider_json(models.provider(provider_id), models.catalogue)
 

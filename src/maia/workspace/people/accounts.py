@@ -14,7 +14,7 @@ from hashlib import sha256
 from sqlalchemy import Connection
 
 from maia.core.jsonvalue import JsonObject
-from maia.core.text import one_line, visible
+from maia.core.text import kept_name, visible
 from maia.database import users
 from maia.database.database import Database
 from maia.database.ids import now_ms
@@ -200,7 +200,7 @@ def digest_of(token: str) -> str:
 
 def checked_name(name: str) -> str:
     """A person's name as it is kept. Raises `Unusable`."""
-    name = one_line(name)
+    name = kept_name(name)
     if not name or len(name) > LONGEST_NAME:
         raise Unusable("signin.bad_name", limit=LONGEST_NAME)
     return name

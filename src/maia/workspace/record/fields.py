@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
 from maia.core.jsonvalue import JsonObject
-from maia.core.text import one_line, visible
+from maia.core.text import kept_name, visible
 from maia.workspace.colleagues import Colleague, named
 from maia.workspace.problems import Unusable
 
@@ -34,8 +34,10 @@ def _bad_day() -> str:
 
 
 def checked_labels(given: Sequence[str]) -> tuple[str, ...]:
-    """Labels, each on one line and once. Raises `Unusable` for too many or too long ones."""
-    clean = tuple(dict.fromkeys(one_line(label) for label in given if label.strip()))
+    """Labels, each on one line and once. Raises `Unusable` for too many, too long ones, and those nobody sees."""
+    clean = tuple(dict.fromkeys(kept_name(label) for label in given if label.strip()))
+    if "" in clean:
+        raise Unusable("card.unseen_label")
     if len(clean) > MOST_LABELS or any(len(label) > LONGEST_LABEL for label in clean):
         raise Unusable("card.bad_labels", n=MOST_LABELS, limit=LONGEST_LABEL)
     return clean

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, Table
 
-from maia.core.text import one_line
+from maia.core.text import kept_name
 from maia.database import projects, settings
 from maia.database.database import Database
 from maia.database.ids import now_ms
@@ -109,7 +109,7 @@ class Planning:
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     clean = {name: each.replace("\x00", "\ufffd") if isinstance(each, str) else each for name, each in values.items()}
     if "name" in clean:
-        clean["name"] = one_line(clean["name"])
+        clean["name"] = kept_name(clean["name"])
         if not clean["name"] or len(clean["name"]) > LONGEST_NAME:
             raise Unusable("planning.bad_name", limit=LONGEST_NAME)
     return clean
