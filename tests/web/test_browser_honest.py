@@ -124,6 +124,11 @@ def test_a_conversation_that_is_gone_says_so_at_once_and_shows_the_ways_out(
     page.locator("[data-bring-back]").click()
     expect(page.locator("#gone")).to_have_count(0)
     expect(page.locator("#message")).to_have_value("half a thought")
+    visitor.ask("DELETE", f"/api/v1/conversations/{conversation}")
+    expect(page.locator("#gone")).to_be_visible()
+    visitor.ask("POST", f"/api/v1/conversations/{conversation}/restore")
+    expect(page.locator("#gone"), "brought back elsewhere").to_have_count(0)
+    expect(page.locator("#send")).to_be_enabled()
     assert told == []
 
 

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from maia.core.errors import MaiaError
 from maia.core.text import visible
 from maia.web.conversation.bar import bar_of
-from maia.web.conversation.beside import beside
+from maia.web.conversation.beside import beside, until_back
 from maia.web.conversation.children import below_of
 from maia.web.conversation.history import history_of
 from maia.web.conversation.live import pieces
@@ -98,6 +98,12 @@ async def stream(
     desk.workspace.warm(row)
     told = pieces(desk, person, reader_of(desk, person, await desk.workspace.folders(row)), row, reached)
     return streamed(desk, person, merged(told, beside(desk, person, row, news)))
+
+
+@router.get("/ui/back")
+async def back(desk: AtDesk, person: SignedIn, conversation: Annotated[str, Query(max_length=60)]) -> Response:
+    """Tells a page whose conversation is gone that it is there again."""
+    return streamed(desk, person, until_back(desk, person, conversation))
 
 
 # Signing in ----------------------------------------------------------------------------------------------------------

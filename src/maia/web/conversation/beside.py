@@ -1,4 +1,4 @@
-"""What happens beside a conversation that its page shows as well: the navigation, and that the conversation is gone."""
+"""What happens beside a conversation that its page shows as well: the navigation, and that it is gone, or is back."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from maia.workspace.records import ConversationRow
 
 GONE = "gone"
 """The event after which nothing more comes: it was deleted elsewhere, or its reader may not see it any more."""
+
+BACK = "back"
+"""The one event of a page of what was gone: somebody brought it back."""
 
 
 async def beside(desk: Desk, person: Person, row: ConversationRow, number: int) -> AsyncGenerator[str]:
@@ -37,4 +40,20 @@ async def beside(desk: Desk, person: Person, row: ConversationRow, number: int) 
         if html := "".join(part(name, html) for name, html in parts.items() if shown.get(name) != html):
             shown = {**parts}
             yield frame(html)
+        await asyncio.sleep(BEAT)
+
+
+async def until_back(desk: Desk, person: Person, conversation_id: str) -> AsyncGenerator[str]:
+    """Frames for a page of a conversation that is gone; they tell nothing but that it is there again."""
+    boards = desk.workspace.boards
+    number = boards.number
+    while not boards.closed:
+        try:
+            await desk.workspace.conversation(person.user, conversation_id)
+        except NotYours:
+            yield ": \n\n"
+        else:
+            yield frame(BACK, event=BACK)
+            return
+        number, _ = await boards.next(person.user, number, PATIENCE)
         await asyncio.sleep(BEAT)

@@ -312,6 +312,8 @@ function gone() {
     if (answer.ok) location.reload();
     else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
   });
+  const waits = new EventSource(`/ui/back?conversation=${encodeURIComponent(stream.dataset.conversation)}`);
+  waits.addEventListener("back", () => location.reload());
 }
 
 // The stream ----------------------------------------------------------------------------------------------------------
