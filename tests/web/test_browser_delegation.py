@@ -58,6 +58,7 @@ def test_a_delegated_conversation_is_seen_at_its_call_and_in_the_strip_and_leads
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: url != parent and "/conversations/" in url)
     expect(page.locator(".msg-user h2")).to_have_text(say("delegate.said_by", name="maia"))
+    expect(page.locator(".msg:not(.msg-user) h2"), "who answered, not the product").to_have_text(NAME)
     expect(page.locator("#f-above")).to_contain_text("Count them")
     expect(page.locator("#f-agent b")).to_have_text(NAME)
     expect(page.locator("#nav-recent a[aria-current=page]")).to_have_count(0)

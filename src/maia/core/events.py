@@ -112,7 +112,8 @@ class TurnStarted:
 
     `most_steps` is how many round trips the turn may do, where whoever answers reports each of them. `resumes` is the
     turn that waited for a person and goes on with this one; 0 for any other. `system` stood in place of the whole
-    system prompt, empty where none was given.
+    system prompt, empty where none was given. `agent` is what the agent is called that answers in a workspace; empty
+    where none does.
     """
 
     turn: int
@@ -122,6 +123,7 @@ class TurnStarted:
     most_steps: int | None = None
     resumes: int = 0
     system: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

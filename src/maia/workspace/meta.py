@@ -25,6 +25,7 @@ class TurnSums:
     texts: list[str] = field(default_factory=list[str])
     notices: list[Notice] = field(default_factory=list[Notice])
     why: BoundWhy | None = None
+    agent: str = ""
     below: list[Cost] = field(default_factory=list[Cost])
     ended: TurnEnded | None = None
     asks: bool = False
@@ -38,7 +39,7 @@ class TurnSums:
             case Notice():
                 self.notices.append(event)
             case TurnStarted():
-                self.why = event.why
+                self.why, self.agent = event.why, event.agent
             case ToolCallFinished():
                 if (cost := delegated_cost(event)) is not None:
                     self.below.append(cost)
@@ -64,16 +65,21 @@ class TurnSums:
             tokens_out=None if usage is None else usage.output,
             cost_usd=ended.cost.usd,
             cost_source=ended.cost.source,
-            turn_meta=turn_meta(ended, self.notices, self.why, self.below),
+            turn_meta=turn_meta(ended, self.notices, self.why, self.below, self.agent),
         )
 
 
 def turn_meta(
-    ended: TurnEnded, notices: Sequence[Notice], why: BoundWhy | None = None, below: Sequence[Cost] = ()
+    ended: TurnEnded,
+    notices: Sequence[Notice],
+    why: BoundWhy | None = None,
+    below: Sequence[Cost] = (),
+    agent: str = "",
 ) -> JsonObject:
     """The object `turnMeta`. `tokens` is null where nothing was reported; `cost.usd` is null where it is unknown.
 
     `delegated` is what the runs below cost, which is in their own answers and in no sum of this one; null without any.
+    `agent` is what the agent was called that answered; null where none did.
     """
     failure = ended.failure
     error: dict[str, Any] | None = None
@@ -91,6 +97,7 @@ def turn_meta(
         "provider": ended.provider,
         "model": ended.model,
         "why": to_json(why),
+        "agent": agent or None,
         "notices": [to_json(notice) for notice in notices],
         "error": error,
         "seconds": ended.duration,

@@ -86,7 +86,8 @@ class RunningTurn:
     `system` is told in place of all sections. `tree` is the conversation above all that delegated this one, itself
     where nobody did. `awaited_by` says whether the turn that gave the task waits for this one, `waits` what is needed
     of a person before there is a result, `is_late` that this one was owed. `read` is stored with the message: the
-    results that it brings along are owed until then, so that a server that is killed before loses none.
+    results that it brings along are owed until then, so that a server that is killed before loses none. `agent` is what
+    the agent is called that answers, empty where none does.
     """
 
     conversation: str
@@ -115,6 +116,7 @@ class RunningTurn:
     task: Task = field(default_factory=Task)
     done: frozenset[str] = frozenset()
     system: str = ""
+    agent: str = ""
     approvals: Approvals = field(default_factory=Approvals)
     sums: TurnSums = field(default_factory=TurnSums)
     waits: WaitsFor = ""
@@ -212,7 +214,7 @@ class RunningTurn:
         """Every event of the turn passes here once."""
         if isinstance(event, TurnStarted):
             event = replace(event, provider=self.chosen.pair.provider, why=self.chosen.why, most_steps=self._most)
-            event = replace(event, resumes=self.resumes, system=self.system)
+            event = replace(event, resumes=self.resumes, system=self.system, agent=self.agent)
         elif isinstance(event, TurnEnded):
             event = replace(self._honest(event), provider=self._provider(event))
             if (context := self.tape.context()) is not None:

@@ -326,6 +326,7 @@ class Turns:
             tree=tree,
             brief_more=lambda: brief(begun.turn, can_look=False),
             by=how.by,
+            agent=assigned.colleague.nickname if assigned.colleague is not None else "",
             upward=upward,
             awaited_by=how.awaited_by,
             read=results.along if results.ids else None,

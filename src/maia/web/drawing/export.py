@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from maia.core.jsonvalue import JsonObject
 from maia.core.ports import Say
+from maia.core.text import one_line
 from maia.web.drawing.clock import moment
 from maia.workspace.records import Card, MessageRow
 
@@ -49,8 +50,9 @@ def _said(messages: Sequence[MessageRow], author: str) -> Iterator[str]:
 
 
 def _answerer(message: MessageRow) -> str:
-    named = (message.turn_meta or {}).get("model")
-    return f"maia ({named})" if named else "maia"
+    told = message.turn_meta or {}
+    who, model = one_line(told.get("agent") or "maia"), told.get("model")
+    return f"{who} ({model})" if model else who
 
 
 def file_header(title: str, kind: Kind) -> str:

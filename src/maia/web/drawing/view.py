@@ -39,7 +39,7 @@ from maia.core.reason import Reason
 from maia.core.requests import BoundWhy
 from maia.core.results import Block
 from maia.core.submission import Attachment
-from maia.core.text import cut_middle, visible
+from maia.core.text import cut_middle, one_line, visible
 from maia.workspace.delegating.delegation import WAITS
 from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status
@@ -157,7 +157,8 @@ class Working:
 class TurnView:
     """One turn as it is seen. `working` is None when it is over; `usage` is what its model calls reported so far.
 
-    `below` is what each run cost that it delegated and waited for; it is no part of its own cost.
+    `below` is what each run cost that it delegated and waited for; it is no part of its own cost. `agent` is what the
+    agent is called that answers, empty for maia itself.
     """
 
     number: int
@@ -175,6 +176,7 @@ class TurnView:
     model: str = ""
     provider: str = ""
     why: BoundWhy | None = None
+    agent: str = ""
     at: int = 0
 
     @property
@@ -237,6 +239,7 @@ class TurnFold:
                     model=event.model,
                     provider=event.provider,
                     why=event.why,
+                    agent=one_line(event.agent),
                     at=logged.at,
                     most_steps=event.most_steps,
                     working=Working("asking"),
