@@ -110,7 +110,7 @@ def test_a_call_that_a_killed_server_left_open_has_no_duration_and_a_reason_that
     say: Catalogue,
 ) -> None:
     begun = [TurnStarted(1, "m", "p"), UserSaid("Hello"), answered(call()), ToolCallStarted("c1", "Bash", {}, "make")]
-    missing, ended = endings(1, "Hello", "m", "p", begun)
+    missing, ended = endings(1, UserSaid("Hello"), "m", "p", begun)
     trace = fold(logged(*begun, *missing, ended))[0].view().items[0]
     assert isinstance(trace, Trace)
     row = trace.calls[0]

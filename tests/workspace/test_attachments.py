@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from sqlalchemy import Connection
 
 from maia.core.events import Notice, TextDelta, TurnEnded, UserSaid
 from maia.core.messages import ImagePart, TextPart, UserMessage
 from maia.core.runtime import Desk, ProgramEnd, ProgramTask
 from maia.core.submission import Attachment, Submission
-from maia.database.attachments import AttachmentRow
+from maia.database.attachments import AttachmentRow, mark_sent
 from maia.database.conversations import ConversationRow
+from maia.database.messages import open_turn
 from maia.database.providers import ModelRow
 from maia.engine.setup import Bound
 from maia.files.blobs import Incoming
@@ -111,6 +113,30 @@ def test_a_file_waits_goes_with_a_message_and_stays_with_it(database_url: str, t
             assert blobs(tmp_path) == [b"marzipan\n"]
             found = await workspace.cards.search(user, "marzipan")
             assert [each.row.id for each in found] == [row.id]
+
+    asyncio.run(story())
+
+
+def test_a_message_whose_server_was_killed_at_once_keeps_its_files(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire(["Yes."]))) as (workspace, user):
+            row = await workspace.create(user, "", "en")
+            file = await given(workspace, row, "list.txt", b"one\ntwo")
+
+            def killed(connection: Connection) -> None:
+                opened = open_turn(connection, row.id, user.id, "Count them")
+                mark_sent(connection, [file.id], opened.turn)
+
+            await workspace._database.write(killed)  # pyright: ignore[reportPrivateUsage] - as its turn begins
+        async with workspace_on(database_url, tmp_path, PlayedModels(PlayedWire(["Yes."]))) as (workspace, user):
+            shown = await workspace.page(await workspace.conversation(user, row.id), 1)
+            said = [each.event for each in shown.logged if isinstance(each.event, UserSaid)]
+            kind = file.media_type
+            assert said == [
+                UserSaid(
+                    "Count them", (Attachment("file", "list.txt", "one\ntwo", id=file.id, media_type=kind, size=7),)
+                )
+            ]
 
     asyncio.run(story())
 

@@ -228,14 +228,14 @@ ASKED = Answered(AssistantMessage((CALL,), "m", "p"), "tool_calls", "", None, Co
 
 
 def test_a_turn_of_which_nothing_was_written_gets_a_beginning_and_an_end() -> None:
-    missing, ended = endings(3, "Hello", "m", "p", [])
+    missing, ended = endings(3, UserSaid("Hello"), "m", "p", [])
     assert missing == [TurnStarted(3, "m", "p"), UserSaid("Hello")]
     assert (ended.outcome, ended.failure, ended.model, ended.steps) == ("failed", SERVER_STOPPED, "m", 0)
 
 
 def test_open_text_and_open_calls_are_closed() -> None:
     happened = [TurnStarted(1, "m", "p"), UserSaid("Hello"), ASKED, TextDelta("and "), TextDelta("then")]
-    missing, ended = endings(1, "Hello", "x", "y", happened)
+    missing, ended = endings(1, UserSaid("Hello"), "x", "y", happened)
     assert [type(event) for event in missing] == [Answered, ToolCallFinished]
     assert missing[0] == Answered(
         AssistantMessage((TextPart("and then"),), "m", "p"), "unknown", "", None, Cost(), partial=True

@@ -23,12 +23,13 @@ from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.core.reason import Reason
 from maia.database.approvals import status_after
 from maia.database.conversations import ConversationRow, conversation, set_status
-from maia.database.delegations import tell_above
+from maia.database.delegations import above, tell_above
 from maia.database.events import Stamped, append_events, events_of_turns, forget_progress
 from maia.database.ids import now_ms
 from maia.database.late import settle
 from maia.database.messages import close_answer, index_turn, messages_of, unfinished
 from maia.engine.transcript import INTERRUPTED
+from maia.workspace.files.joining import sent_along
 from maia.workspace.meta import TurnSums
 
 SERVER_STOPPED = Failure("incomplete", code="server_stopped")
@@ -36,7 +37,7 @@ SERVER_STOPPED = Failure("incomplete", code="server_stopped")
 
 
 def endings(
-    turn: int, said: str, model: str, provider: str, happened: Sequence[Event]
+    turn: int, said: UserSaid, model: str, provider: str, happened: Sequence[Event]
 ) -> tuple[list[Event], TurnEnded]:
     """What a turn lacks: its beginning where even that is missing, what is open closed; and then its end."""
     began = next((event for event in happened if isinstance(event, TurnStarted)), None)
@@ -45,7 +46,7 @@ def endings(
         began = TurnStarted(turn, model, provider)
         missing.append(began)
     if not any(isinstance(event, UserSaid) for event in happened):
-        missing.append(UserSaid(said))
+        missing.append(said)
     text, calls = "", dict[str, ToolCallPart]()
     usage: Usage | None = None
     costs: list[Cost] = []
@@ -90,9 +91,20 @@ def _cut(call: ToolCallPart) -> ToolCallFinished:
     )
 
 
-def close_turn(connection: Connection, row: ConversationRow, turn: int, said: str) -> None:
+def _said(connection: Connection, row: ConversationRow, turn: int) -> UserSaid:
+    """The message of that turn as far as its rows tell: they name no agent or stage that asked in a person's place."""
+    rows = messages_of(connection, row.id, 2, turn + 1)
+    message = next((each for each in rows if (each.turn, each.role) == (turn, "user")), None)
+    if message is None:
+        return UserSaid("")
+    by = "" if message.author_id is not None else next((each.agent for each in above(connection, row.id)), "") or "maia"
+    return UserSaid(message.text, sent_along(connection, row.id, turn), by=by)
+
+
+def close_turn(connection: Connection, row: ConversationRow, turn: int) -> None:
     """Write the ending of a turn of which nobody knows any more, in the transaction of the caller."""
     happened = [logged.event for logged in events_of_turns(connection, row.id, turn, turn)]
+    said = _said(connection, row, turn)
     missing, ended = endings(turn, said, row.model_id or "", row.provider_id or "", happened)
     sums = TurnSums()
     for event in (*happened, *missing):
@@ -110,8 +122,7 @@ def recover(connection: Connection, conversation_id: str) -> None:
         return
     open_turns = unfinished(connection, row.id)
     for turn in open_turns:
-        said = next((m.text for m in messages_of(connection, row.id, 2, turn + 1) if m.role == "user"), "")
-        close_turn(connection, row, turn, said)
+        close_turn(connection, row, turn)
     set_status(connection, row.id, status_after(connection, row.id, row.last_turn))
     if open_turns:
         settle(connection, row.id, open_turns[-1])

@@ -76,6 +76,14 @@ async def joined(
     return Joined(tuple(placed), tuple(each.id for each in wanted))
 
 
+def sent_along(connection: Connection, conversation_id: str, turn: int) -> tuple[Attachment, ...]:
+    """What went with the message of a turn, for who tells of it later: no copies, and as much text as is usual."""
+    rows = attachments.sent_with(connection, conversation_id, [turn])
+    texts = attachments.texts_of(connection, [each.id for each in rows])
+    room = room_for({name: tokens_of(text) for name, text in texts.items()}, None)
+    return tuple(_attachment(each, texts.get(each.id), room.get(each.id, 0)) for each in rows)
+
+
 def room_for(sizes: Mapping[str, int], window: int | None) -> dict[str, int]:
     """How many tokens of each text are sent: short ones whole, what is left in equal parts to the long ones."""
     left = min(window // _SHARE, _MOST_TOKENS) if window else _USUAL_TOKENS
