@@ -17,6 +17,8 @@ from maia.database.database import Database
 from maia.database.ids import ID_CHARS, new_id
 from maia.database.problems import DatabaseBusy, DatabaseProblem
 from maia.database.tables.every import METADATA
+from maia.database.tables.people import SETTINGS
+from tests.databases import new_database
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -128,6 +130,40 @@ def test_two_servers_never_share_a_database(database: Database, database_url: st
         Database(address_of(database_url, tmp_path))
     database.close()
     Database(address_of(database_url, tmp_path)).close()
+
+
+@pytest.mark.parametrize("taken", [False, True], ids=["it takes the lock again", "another server has it"])
+def test_a_server_whose_connection_was_dropped_writes_only_with_the_lock(postgres: str, *, taken: bool) -> None:
+    url = address_of(new_database(postgres), Path())
+    database, looked = Database(url), list[int]()
+
+    def look(connection: Connection) -> object:
+        looked.append(1)
+        return settings.setting(connection, "x")
+
+    async def story() -> None:
+        await database.write(lambda c: settings.keep_setting(c, "x", 1))
+        assert await database.known("x", [SETTINGS], look) == 1
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as other:
+            dropped = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname"
+            other.execute(text(f"{dropped} = current_database()"))
+            if taken:
+                other.execute(text("SELECT pg_advisory_lock(1835100513)"))
+            other.execute(text("UPDATE settings SET value = '2' WHERE name = 'x'"))
+            if taken:
+                with pytest.raises(DatabaseBusy):
+                    await database.write(lambda c: settings.keep_setting(c, "y", 1))
+                assert other.execute(text("SELECT count(*) FROM settings WHERE name = 'y'")).scalar() == 0
+        engine.dispose()
+        await database.write(lambda c: settings.keep_setting(c, "y", 1))
+        assert await database.known("x", [SETTINGS], look) == 2, "what others wrote meanwhile is not missed"
+        with pytest.raises(DatabaseBusy):
+            Database(url)
+
+    asyncio.run(story())
+    database.close()
+    Database(url).close()
 
 
 def test_a_file_that_is_no_database_is_told_and_kept(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from maia.database import settings
 from maia.database.address import database_url as address_of
 from maia.database.database import Database
+from maia.database.problems import DatabaseProblem
 
 
 @pytest.fixture
@@ -117,7 +118,8 @@ def test_nothing_is_written_beside_the_queue_once_it_is_closed(tmp_path: Path) -
     async def go() -> None:
         await database.write_at_once(put(1))
         database.close()
-        assert not database.write_here(put(2)).done()
+        for late in (database.write_here(put(2)), database.write_soon(put(2))):
+            assert isinstance(late.exception(timeout=5), DatabaseProblem), "nobody waits for it for ever"
 
     asyncio.run(go())
     with sqlite3.connect(tmp_path / "maia.db") as other:

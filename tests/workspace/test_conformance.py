@@ -13,7 +13,7 @@ from maia.core.events import CallQueued, TextDelta, ToolCallFinished, TurnEnded,
 from maia.core.messages import AssistantMessage, TextPart, ToolCallPart
 from maia.core.permission import Need
 from maia.core.requests import ModelRequest
-from maia.core.runtime import Desk, ProgramCall, ProgramEnd, ProgramTask
+from maia.core.runtime import Desk, ProgramCall, ProgramEnd, ProgramResult, ProgramTask
 from maia.core.submission import Submission
 from maia.engine.setup import Config
 from maia.engine.toolset import Toolset
@@ -156,5 +156,30 @@ def test_a_programs_own_tool_that_the_list_withholds_is_refused_without_a_questi
             queued = await events_of(workspace, row, CallQueued)
             assert (program.told[0].allowed, bool(queued)) == (False, status == "asked")
             assert ("not in this agent's toolset" in program.told[0].reason) == (status == "refused")
+
+    asyncio.run(story())
+
+
+def test_a_program_that_asks_about_a_call_that_is_over_is_told_so_and_nobody_is_asked(tmp_path: Path) -> None:
+    class Again(Program):
+        async def turn(self, task: ProgramTask, desk: Desk) -> ProgramEnd:
+            call = ProgramCall(ToolCallPart("p1", "Poke", {}), (), "it")
+            self.told.append(await desk.permit(call))
+            desk.tell(ProgramResult("p1", True, "done"))
+            self.told.append(await desk.permit(call))
+            return ProgramEnd("finished", "end")
+
+    async def story() -> None:
+        models = ProgramModels(program := Again())
+        bench = with_poke(models, Poke())
+        async with workspace_on(f"sqlite:///{tmp_path}/maia.db", tmp_path, models, bench=bench) as (workspace, user):
+            row = await workspace.create(user, "T", "en")
+            await workspace.submit(user, row, Submission("Go"))
+            await workspace._turns.ended(row.id)  # pyright: ignore[reportPrivateUsage] - its end is behind its news
+            rows = await events_of(workspace, row, ToolCallFinished)
+            ended = await events_of(workspace, row, TurnEnded)
+        assert [each.allowed for each in program.told] == [True, False]
+        assert "over already" in program.told[1].reason
+        assert ([each.status for each in rows], [each.outcome for each in ended]) == (["succeeded"], ["finished"])
 
     asyncio.run(story())

@@ -157,7 +157,7 @@ def _restore(here: Installation, source: Path, say: Catalogue, *, may_replace: b
     is_new = here.file is not None and not here.file.exists()  # to look is to make an empty one
     engine = open_engine(here.url)
     try:
-        release = hold(engine)
+        release = hold(engine).release
         try:
             finish_restore(here.url, here.location.data)
             if is_used(engine) and not may_replace:
@@ -260,7 +260,7 @@ def resume_restore(url: URL, data: Path) -> None:
         return
     engine = open_engine(url)
     try:
-        release = hold(engine)
+        release = hold(engine).release
         try:
             finish_restore(url, data)
         finally:

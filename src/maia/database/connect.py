@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import NullPool
 
 from maia.core.errors import system_words
 from maia.database.address import shown
@@ -21,6 +22,12 @@ _READERS = 4
 _BUSY_MS = 5_000
 _LOCK_KEY = 0x6D616961
 """The number of our advisory lock on PostgreSQL: the word maia."""
+
+_END_HOLDER = """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 0
+AND objid = %s AND objsubid = 1 AND pid = %s
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+"""Ends the session that our lost connection left on the server, if it still holds the lock."""
+_TRIES, _PAUSE = 20, 0.1
 
 Release = Callable[[], None]
 
@@ -93,12 +100,23 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
 
-def hold(engine: Engine) -> Release:
-    """Keep a second server away from this database until `Release` is called.
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A database that no second server opens: `writes` is the engine that all writes pass through."""
 
+    writes: Engine
+    release: Release
+
+
+def hold(engine: Engine, regained: Callable[[], None] | None = None) -> Held:
+    """Keep a second server away from this database until `release` is called.
+
+    Where the lock was lost with its connection and taken again, `regained` is called: others may have written.
     Raises `DatabaseBusy` when there is one, `DatabaseProblem` when the database cannot be reached.
     """
-    return _hold_file(engine.url) if engine.dialect.name == "sqlite" else _hold_server(engine)
+    if engine.dialect.name == "sqlite":
+        return Held(engine.execution_options(maia_writes=True), _hold_file(engine.url))
+    return _hold_server(engine.url, regained)
 
 
 def _hold_file(url: URL) -> Release:
@@ -114,26 +132,51 @@ def _hold_file(url: URL) -> Release:
     return lambda: os.close(fd)
 
 
-def _hold_server(engine: Engine) -> Release:
-    """The lock lives as long as its connection, which is not one of the pool."""
-    own = create_engine(engine.url, poolclass=NullPool)
+def _hold_server(url: URL, regained: Callable[[], None] | None) -> Held:
+    """The one connection that writes holds the lock: without it, nothing is written."""
+    import psycopg
+
+    writes = create_engine(url, module=psycopg, pool_size=1, max_overflow=0, pool_pre_ping=True)
+    event.listen(writes, "connect", _Lock(url, regained).take)
     try:
-        connection = own.connect()
-        got = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK_KEY}).scalar()
-        connection.commit()
+        writes.connect().close()
     except SQLAlchemyError as error:
-        raise DatabaseProblem("database.unreachable", database=shown(engine.url), problem=cause_of(error)) from error
-    if not got:
-        connection.close()
-        raise DatabaseBusy("database.busy", database=shown(engine.url))
+        writes.dispose()
+        raise DatabaseProblem("database.unreachable", database=shown(url), problem=cause_of(error)) from error
 
     def release() -> None:
         """Let the next server in at once, not only when this one's connection is found to be gone."""
-        with suppress(SQLAlchemyError):
+        with suppress(SQLAlchemyError, DatabaseProblem), writes.begin() as connection:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK_KEY})
-        connection.close()
+        writes.dispose()
 
-    return release
+    return Held(writes, release)
+
+
+class _Lock:
+    """The lock of a PostgreSQL server. A connection that is lost loses it, which a server may be slow to find out."""
+
+    def __init__(self, url: URL, regained: Callable[[], None] | None) -> None:
+        self._url = url
+        self._regained = regained
+        self._holder: int | None = None
+
+    def take(self, connection: Any, _record: object) -> None:
+        """Take it with a new connection, which is of no use without. Raises `DatabaseBusy`."""
+        for _ in range(1 if self._holder is None else _TRIES):
+            got, me = connection.execute("SELECT pg_try_advisory_lock(%s), pg_backend_pid()", [_LOCK_KEY]).fetchone()
+            if got:
+                break
+            connection.execute(_END_HOLDER, [_LOCK_KEY, self._holder])
+            connection.commit()
+            time.sleep(_PAUSE)
+        else:
+            connection.close()
+            raise DatabaseBusy("database.busy", database=shown(self._url))
+        connection.commit()
+        was_lost, self._holder = self._holder is not None, me
+        if was_lost and self._regained is not None:
+            self._regained()
 
 
 def cause_of(error: SQLAlchemyError) -> str:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from maia.database.connect import hold, hold_up_nobody, of_one_state, open_engine
 from maia.database.known import Known
 from maia.database.migrate import bring_up
+from maia.database.problems import DatabaseProblem
 
 T = TypeVar("T")
 _READERS = 4
@@ -35,7 +36,9 @@ class Database:
     def __init__(self, url: URL) -> None:
         """Open it and bring its tables up to date; blocks. Raises `DatabaseProblem`."""
         self._engine = open_engine(url)
-        self._release = hold(self._engine)
+        held = hold(self._engine, lambda: self._known.forget())
+        self._writes, self._release = held.writes, held.release
+        self._known = Known(self._writes)
         try:
             bring_up(self._engine)
         except BaseException:
@@ -48,8 +51,7 @@ class Database:
         self._counting = threading.Lock()
         self._left = 0
         self._reads = of_one_state(self._engine)
-        self._writes = self._engine.execution_options(maia_writes=True)
-        self._known = Known(self._writes)
+        self._is_closed = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="maia-write", daemon=True)
         self._writer.start()
@@ -84,12 +86,16 @@ class Database:
         """As `write`, from any thread and without waiting. Writes happen in the order in which they were given.
 
         `work` may run twice and must change nothing but the database. An error of it undoes this one write only.
+        After `close` there is a `DatabaseProblem` at once.
         """
         done: Future[T] = Future()
         done.set_running_or_notify_cancel()  # who stops waiting for it takes nothing back, here or in the writer
         with self._counting:
-            self._left += 1
-        self._jobs.put(_Job(work, done))
+            if not self._is_closed:
+                self._left += 1
+                self._jobs.put(_Job(work, done))
+                return done
+        done.set_exception(DatabaseProblem("database.closed"))
         return done
 
     def write_here(self, work: Callable[[Connection], T]) -> Future[T]:
@@ -121,8 +127,9 @@ class Database:
         """Do what was asked for, then close. Blocks; may be called twice."""
         if self._writer.is_alive():
             with self._counting:
-                self._left += 1  # nothing is written beside the queue any more
-            self._jobs.put(None)
+                self._left += 1  # nothing is written beside the queue any more, and nothing comes behind this
+                self._is_closed = True
+                self._jobs.put(None)
             self._writer.join()
             self._readers.shutdown()
             self._look_no_more()

@@ -14,7 +14,7 @@ MOST: Final = 512
 """Answers that are kept; past that they are all found anew."""
 
 Mark = tuple[int, ...]
-"""How often each of some tables had been written when an answer was looked for."""
+"""How often this server had begun to be the only one, and each of some tables to be written, when it was looked for."""
 
 
 class Known:
@@ -25,11 +25,16 @@ class Known:
         self._writes: Counter[str] = Counter()
         self._touched: defaultdict[int, set[str]] = defaultdict(set)
         self._kept: dict[Hashable, tuple[Mark, Any]] = {}
+        self._times_alone = 0
         event.listen(writes, "after_execute", self._heard)
 
     def mark(self, tables: Iterable[Table]) -> Mark:
         """To be taken before an answer is looked for: what is committed meanwhile makes it an old one."""
-        return tuple(self._writes[each.name] for each in tables)
+        return (self._times_alone, *(self._writes[each.name] for each in tables))
+
+    def forget(self) -> None:
+        """Somebody else may have written: whatever is kept is old."""
+        self._times_alone += 1
 
     def get(self, key: Hashable, mark: Mark) -> tuple[Any] | None:
         """The answer that is kept under `key`, if nothing was written since."""

@@ -188,6 +188,8 @@ class _Desk:
         call_id = call.call.call_id
         if (row := self._rows.get(call_id)) is not None and row.was_asked and _is_same(row.asked, call):
             return Permit(True)  # it asks a second time about a call that may run
+        if call_id in self._over:
+            return Permit(False, self._p.gate.say("turn.call_over", tool=call.call.name))
         self._announce(call)
         if self._p.toolset.withholds(call.call.name):
             withheld = self._not_offered(call)
@@ -206,7 +208,8 @@ class _Desk:
         if refused is not None:
             self._refuse(call_id, refused)
             return Permit(False, refused.text)
-        row = self._rows[call_id]
+        if (row := self._rows.get(call_id)) is None:  # it told the end of the call while a person was asked
+            return Permit(False, self._p.gate.say("turn.call_over", tool=call.call.name))
         row.was_asked, row.files = True, await asyncio.to_thread(before, call, self._p.task.folder)
         self._start(call_id)
         return Permit(True)
