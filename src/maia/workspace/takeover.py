@@ -87,7 +87,7 @@ def _whole(events: Iterable[Stamped], ended: TurnEnded) -> Turn:
 def _cut(events: Sequence[Stamped]) -> Turn:
     """A turn whose program died: what is open in it is closed, and it says that it was cut."""
     begun = next(each.event for each in events if isinstance(each.event, TurnStarted))
-    missing, ended = endings(begun.turn, "", begun.model, begun.provider, [each.event for each in events])
+    missing, ended = endings(begun.turn, UserSaid(""), begun.model, begun.provider, [each.event for each in events])
     ended = replace(ended, failure=CUT)
     at = events[-1].at
     return _whole([*events, *(Stamped(at, each) for each in missing), Stamped(at, ended)], ended)
