@@ -77,6 +77,12 @@ def waiting(connection: Connection, conversation_id: str) -> list[AttachmentRow]
     return _rows(connection, query)
 
 
+def sent_with(connection: Connection, conversation_id: str, turn: int) -> list[AttachmentRow]:
+    """Those that went with the message of that turn."""
+    query = select(*_COLUMNS).where(_A.conversation_id == conversation_id, _A.turn == turn, _A.origin == "person")
+    return _rows(connection, query)
+
+
 def attachment_of(connection: Connection, attachment_id: str, owner_id: str) -> AttachmentRow | None:
     """That file where it is in a conversation of that person that was not deleted."""
     mine = (CONVERSATIONS.c.owner_id == owner_id) & CONVERSATIONS.c.deleted_at.is_(None)

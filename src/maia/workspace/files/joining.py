@@ -78,7 +78,7 @@ async def joined(
 
 def sent_along(connection: Connection, conversation_id: str, turn: int) -> tuple[Attachment, ...]:
     """What went with the message of a turn, for who tells of it later: no copies, and as much text as is usual."""
-    rows = attachments.sent_with(connection, conversation_id, [turn])
+    rows = attachments.sent_with(connection, conversation_id, turn)
     texts = attachments.texts_of(connection, [each.id for each in rows])
     room = room_for({name: tokens_of(text) for name, text in texts.items()}, None)
     return tuple(_attachment(each, texts.get(each.id), room.get(each.id, 0)) for each in rows)
