@@ -50,6 +50,7 @@ def test_a_question_waits_over_a_restart_and_one_click_answers_it(
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         card.get_by_role("button", name=OPTIONS[1]).focus()
         page.keyboard.press("Enter")
+        expect(page.locator("#message")).to_be_focused()
         expect(page.locator("#stream")).to_contain_text("Thank you.")
         expect(page.locator(".msg-user").last).to_contain_text(OPTIONS[1])
         expect(card).to_have_count(0)

@@ -44,6 +44,7 @@ def refused(context: BrowserContext, far: Serving, say: Catalogue) -> Page:
 
 def test_send_masked_sends_only_the_protected_values_as_placeholders(refused: Page) -> None:
     refused.click("[data-privacy=mask]")
+    expect(refused.locator("#message")).to_be_focused()
     expect(refused.locator("#stream")).to_contain_text("pay [IBAN] for jean@exemple.fr")
     expect(refused.locator(".caption")).to_have_count(2)
     expect(refused.locator("#privacy-card")).to_have_count(0)

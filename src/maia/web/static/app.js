@@ -76,7 +76,13 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     sending = false;
     if (all && holds()) send(box.value);
   });
-  form.addEventListener("proposed", (event) => isFree() && send(event.detail, undefined, null));
+  /** Where writing goes on once a card is gone; a finger that tapped it is not shown a keyboard. */
+  const goOn = () => matchMedia("(pointer: coarse)").matches || box.focus();
+  form.addEventListener("proposed", (event) => {
+    if (!isFree()) return;
+    goOn();
+    send(event.detail, undefined, null);
+  });
   const send = async (content, privacy, files = form.attached) => {
     sending = true;
     refusal.replaceChildren();
@@ -99,7 +105,10 @@ for (const form of document.querySelectorAll("[data-composer]")) {
     if (sent && sent.data.code === "privacy_blocked") {
       sessionStorage.removeItem(draft);
       choose(refusal, sent, {
-        mask: () => send(content, "mask", files),
+        mask: () => {
+          goOn();
+          send(content, "mask", files);
+        },
         edit: () => {
           box.value = content;
           sessionStorage.setItem(draft, content);
