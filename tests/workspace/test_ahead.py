@@ -1,11 +1,12 @@
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from maia.core.errors import SettingsProblem
 from maia.core.events import TurnEnded
 from maia.core.submission import Submission
 from maia.database.conversations import ConversationRow
@@ -13,7 +14,9 @@ from maia.database.users import User
 from maia.engine.setup import Config
 from maia.folders.lists import Folder
 from maia.folders.workspaces import Workspaces
+from maia.workspace.ahead import Ahead
 from maia.workspace.bench import WorkBench
+from maia.workspace.colleagues import Colleague
 from maia.workspace.workspace import Workspace
 from tests.workspace.doubles import PlayedModels, PlayedWire, bench_of, workspace_on
 from tests.workspace.test_turns import until
@@ -116,3 +119,19 @@ async def _turn(own: Workspace, user: User, row: ConversationRow) -> None:
     now = await own.conversation(user, row.id)
     await own.submit(user, now, Submission("Go on"))
     await until(own, now, now.last_seq, TurnEnded)
+
+
+def test_what_could_not_be_read_ahead_fails_the_turn_that_needs_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        models = PlayedModels(PlayedWire(["Yes."]))
+        bench = bench_of(models, tmp_path)
+
+        def broken(_folder: str | None) -> Sequence[Colleague]:
+            raise SettingsProblem("settings.broken")
+
+        ahead = Ahead(None, broken)
+        ahead.look(None)
+        with pytest.raises(SettingsProblem):
+            await ahead.config(bench)
+
+    asyncio.run(story())
