@@ -1,6 +1,9 @@
-"""A request that is kept on its way, so that a test can act before its answer comes."""
+"""Requests of a page that are kept on their way, or answered as no server of a test would."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from playwright.sync_api import Page
 
@@ -29,3 +32,19 @@ class Held:
     def go_on(self) -> None:
         """Let the request go to the server."""
         self._page.evaluate("() => goOn()")
+
+
+_INSTEAD = """(status) => {
+  const real = globalThis.fetch;
+  globalThis.heal = () => { globalThis.fetch = real; };
+  const told = () => new Response(JSON.stringify({ message: "Not now." }), { status });
+  globalThis.fetch = async () => status ? told() : Promise.reject(new TypeError("no line"));
+}"""
+
+
+@contextmanager
+def broken(page: Page, status: int = 0) -> Iterator[None]:
+    """While this lasts, whatever a script asks is answered with that status; with none there is no line at all."""
+    page.evaluate(_INSTEAD, status)
+    yield
+    page.evaluate("() => heal()")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
+from tests.web.holding import broken
 from tests.web.serving import Serving, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
     browser,
@@ -51,6 +52,10 @@ def test_a_call_is_approved_on_its_card_by_keyboard(context: BrowserContext, ser
     card.locator("summary").first.focus()
     page.keyboard.press("Enter")
     expect(card.locator("details p").first).to_be_visible()
+    with broken(page, 503):
+        card.get_by_role("button", name=say("approvals.approve")).click()
+        expect(card.locator(".problem")).to_have_text("Not now.")
+        expect(card.locator("[data-decide]:enabled")).to_have_count(2)
     card.get_by_role("button", name=say("approvals.approve")).focus()
     page.keyboard.press("Enter")
     expect(card).to_contain_text(say("approvals.retry"))

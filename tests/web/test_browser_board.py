@@ -1,5 +1,6 @@
 """The board, the finder and what is done with a conversation from any page, in a real Chromium."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -225,3 +226,19 @@ def test_a_full_board_is_small_and_fits(page: Page, desk: Serving, owner: Visito
     expect(lane.locator(".kcard")).to_have_count(20)
     lane.locator(".lane-more").press("Enter")
     expect(lane.locator(".kcard")).to_have_count(21)
+
+
+def test_a_stream_that_ended_out_of_sight_goes_on_when_somebody_looks(
+    page: Page, desk: Serving, owner: Visitor
+) -> None:
+    page.goto(f"{desk.url}/board?q=seen")
+    expect(page.locator(".lane").first).to_be_visible()
+    page.evaluate("""() => {
+      Object.defineProperty(document, "hidden", { value: true, configurable: true });
+      maia.parts.stream.close();
+      document.dispatchEvent(new Event("visibilitychange"));
+    }""")
+    owner.conversation("Seen again")
+    assert page.evaluate("maia.parts.stream.readyState") == 2, "nobody looks"
+    page.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
+    expect(page.locator(".kcard")).to_have_text([re.compile("Seen again")])

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Route, expect, sync_playwright
 
 from tests.files import making
+from tests.web.holding import Held
 from tests.web.serving import Serving, serving
 from tests.web.test_browser import CHROMIUM, FLAGS, PATIENCE, first_run, watched
 
@@ -193,3 +194,17 @@ def test_the_composer_fits_a_narrow_screen_with_files(page: Page) -> None:
     page.focus("#message")
     page.keyboard.press("Tab")
     expect(page.locator("[data-attach]")).to_be_focused()
+
+
+def test_files_taken_away_while_their_conversation_is_made_leave_the_way_to_the_others(
+    page: Page, server: Serving
+) -> None:
+    page.goto(server.url)
+    making_it = Held(page, "/api/v1/conversations")
+    page.set_input_files("[data-files]", [file(f"{n}.txt", b"n") for n in range(4)])
+    making_it.come()
+    for _ in range(3):
+        items(page).first.locator("[data-act=remove]").click()
+    making_it.go_on()
+    expect(items(page, "here")).to_have_count(1)
+    items(page).first.locator("[data-act=remove]").click()

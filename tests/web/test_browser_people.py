@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
+from tests.web.holding import broken
 from tests.web.serving import OWNER, Serving, Visitor, serving
 from tests.web.test_browser import (  # pyright: ignore[reportUnusedImport] - fixtures
     browser,
@@ -72,6 +73,11 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
     theirs.fill("#own-password [name=current]", "another horse")
     theirs.keyboard.press("Enter")
     expect(theirs.locator("#own-password .notice")).to_have_text(say("account.password_kept"))
+    with broken(theirs):
+        theirs.locator(".account summary").click()
+        theirs.locator("#sign-out").click()
+        expect(theirs.locator(".toast")).to_have_text(say("web.refused_lost"))
+    assert theirs.url == f"{server.url}/account", "nobody is told to be out who is not"
 
     page.reload()
     expect(row).to_contain_text("Noor Haddad")
@@ -85,6 +91,11 @@ def test_somebody_is_invited_joins_and_is_archived_by_keyboard(
             theirs.goto(place)
         theirs.goto(f"{server.url}/account")
         assert complaints == [], "what a guest may not do is missing on no page"
+    with broken(page):
+        row.locator("select").select_option("user")
+        expect(page.locator("#people-said")).to_have_text(say("web.refused_lost"))
+        expect(row.locator("select")).to_have_value("guest")
+        expect(row.locator("select")).to_be_enabled()
     row.get_by_role("button", name=say("people.archive")).focus()
     page.keyboard.press("Enter")
     expect(row).to_contain_text(say("people.standing.archived"))

@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from maia.i18n.catalogue import Catalogue, Lang
+from maia.web.running.providers import price_words
 from tests.fakes import FakeLlm, fake_llm
+from tests.web.holding import broken
 from tests.web.serving import OWNER, Serving, Visitor, serving
 from tests.web.test_browser import browser, pytestmark
 
@@ -213,3 +215,30 @@ def test_caps_are_set_and_kept(page: Page, server: Serving, visitor: Visitor, la
     kept = visitor.ask("GET", "/api/v1/routing/budget").json()["budget"]
     assert (kept["daily"], kept["warnAt"], kept["weekly"]) == (12.5, 0.5, None)
     visitor.ask("PUT", "/api/v1/routing/budget", {"daily": None, "warnAt": 0.8})
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"), [(3.0, "$3.00"), (0.25, "$0.25"), (0.075, "$0.075"), (0.0125, "$0.0125"), (0.0, "$0.00")]
+)
+def test_a_price_is_told_as_it_is(usd: float, words: str) -> None:
+    assert price_words(usd) == words
+
+
+@pytest.mark.usefixtures("visitor")
+def test_what_did_not_reach_the_server_says_so_and_can_be_asked_again(page: Page, server: Serving, lang: Lang) -> None:
+    lost = Catalogue(lang)("web.refused_lost")
+    page.goto(f"{server.url}/providers")
+    card, said = page.locator("#p-litellm"), page.locator("#said-litellm")
+    switch, button = card.locator("h3 [data-switch]"), card.locator(".card-foot button").first
+    with broken(page):
+        button.click()
+        expect(said).to_have_text(lost)
+        expect(button).to_be_enabled()
+        switch.click()
+        expect(switch).to_be_checked()
+        expect(switch).to_be_enabled()
+        page.fill("#key-form [name=key]", "x")
+        page.keyboard.press("Enter")
+        expect(page.locator("#key-said")).to_have_text(lost)
+    switch.click()
+    expect(card.locator("h3 [data-switch]")).not_to_be_checked()

@@ -189,8 +189,14 @@ def _efforts(row: ModelRow, say: Say) -> str:
 
 def _price(row: ModelRow, provider: ProviderRow, name: str, say: Say) -> str:
     if row.price is not None:
-        return f"${row.price[name]:.2f}"
+        return price_words(row.price[name])
     return {"local": say("provider.price_local"), "cli": say("provider.price_plan")}.get(provider.kind, "—")
+
+
+def price_words(usd: float) -> str:
+    """Dollars of a million tokens: cents, and what there is of a cent."""
+    whole, _, part = f"{usd:.4f}".partition(".")
+    return f"${whole}.{part[:2]}{part[2:].rstrip('0')}"
 
 
 def _choices(catalogue: Catalogue) -> Sequence[tuple[Pair, str]]:

@@ -1,5 +1,5 @@
 // The pages of agents: a new one, what a definition says, switching off, removing and its way back.
-const { ask, tell, said } = globalThis.maia;
+const { ask, tell, said, redraw } = globalThis.maia;
 const page = document.querySelector(".agent");
 
 const refused = (answer) => tell(said(answer), { tone: "danger" });
@@ -33,13 +33,13 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   const { restore, enable, remove, forget } = button.dataset;
   if ("agentNew" in button.dataset) fresh.showModal();
-  else if (restore) again(button, await ask("POST", "/api/v1/agents/restore", { kept: restore }));
+  else if (restore) again(await ask("POST", "/api/v1/agents/restore", { kept: restore }));
   else if (enable) switched(button, enable === "true");
   else if (remove) removed(button, remove);
   else if (forget) forgotten(button, forget);
 });
 
-function again(button, answer) {
+function again(answer) {
   if (answer.ok) location.assign(`/agents/${answer.data.id}`);
   else refused(answer);
 }
@@ -63,14 +63,6 @@ async function forgotten(button, url) {
   if (!answer.ok) return refused(answer);
   await redraw("agent-memories");
   document.querySelector("#agent-memories input").focus();
-}
-
-/** These parts as the server has them now. */
-async function redraw(...ids) {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
-  const now = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const id of ids) document.getElementById(id)?.replaceWith(now.getElementById(id) ?? "");
 }
 
 async function switched(button, enabled) {

@@ -198,11 +198,13 @@ document.addEventListener("click", async (event) => {
     if (answer.ok) location.assign(`/conversations/${answer.data.id}`);
     else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
   } else if (button.id === "sign-out") {
-    await ask("DELETE", "/api/v1/session");
-    location.assign("/signin");
+    const answer = await ask("DELETE", "/api/v1/session");
+    if (answer.ok || answer.status === 401) location.assign("/signin");
+    else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
   } else if (button.dataset.prefer) {
-    await ask("PATCH", "/api/v1/session/preferences", { [button.dataset.prefer]: button.dataset.value || null });
-    location.reload();
+    const answer = await ask("PATCH", "/api/v1/session/preferences", { [button.dataset.prefer]: button.dataset.value || null });
+    if (answer.ok) location.reload();
+    else globalThis.maia.tell(globalThis.maia.said(answer), { tone: "danger" });
   } else if (button.dataset.decide) {
     decide(button);
   } else if (button.dataset.say) {
@@ -229,7 +231,8 @@ async function decide(button) {
   const problem = place.querySelector(".problem");
   problem.textContent = answer.data.message ?? document.querySelector("#refusal-template").content.querySelector("b").dataset.lost;
   problem.hidden = false;
-  if (answer.status === 0) buttons.forEach((each) => (each.disabled = false));
+  const isSettled = [403, 404, 409].includes(answer.status);
+  if (!isSettled) buttons.forEach((each) => (each.disabled = false));
 }
 
 /** Send a message that a button proposes; what is being typed stays where it is. */

@@ -66,10 +66,8 @@ place.addEventListener("click", (event) => {
 
 // Moving ----------------------------------------------------------------------------------------------------------------
 
-let from;
-
-/** Where the card stands now, as the server is to be asked. */
-function wish(card) {
+/** Where the card stands now, as the server is to be asked; `from` is where it stood. */
+function wish(card, from) {
   const list = card.parentElement;
   const { field, key, left } = list.dataset;
   const above = card.previousElementSibling;
@@ -81,10 +79,10 @@ function wish(card) {
   return ["POST", "/move", { ...moved, ...beside }];
 }
 
-async function moved(card) {
+async function moved(card, from) {
   const back = () => from.list.insertBefore(card, from.below?.parentElement === from.list ? from.below : null);
   if (card.parentElement !== from.list || card.nextElementSibling !== from.below) {
-    const [method, path, body] = wish(card);
+    const [method, path, body] = wish(card, from);
     if (!path && !Object.keys(body).length) back(); // only stages keep an order of their own
     else {
       const answer = await ask(method, `/api/v1/conversations/${card.dataset.id}${path}`, body);
@@ -117,6 +115,7 @@ async function ready() {
   const Sortable = await library();
   for (const list of place.querySelectorAll(".lane-cards")) {
     if (Sortable.get(list)) continue;
+    let from;
     new Sortable(list, {
       group: "cards",
       draggable: ".kcard",
@@ -130,7 +129,7 @@ async function ready() {
         parts.hold(true);
         from = { list: item.parentElement, below: item.nextElementSibling };
       },
-      onEnd: ({ item }) => moved(item),
+      onEnd: ({ item }) => moved(item, from),
     });
   }
 }

@@ -81,8 +81,10 @@ function attached(form, tray) {
     going += 1;
     draw(item, "going");
     const id = await form.conversation();
-    if (!items.has(item)) going -= 1;
-    else if (!id) over(item, null);
+    if (!items.has(item)) {
+      going -= 1;
+      next();
+    } else if (!id) over(item, null);
     else post(item, `/api/v1/conversations/${id}/attachments?name=${encodeURIComponent(whole(item.name))}`);
   }
 

@@ -1,14 +1,9 @@
 // The page of what is remembered: forms become requests, and the list is drawn again.
-const { ask } = globalThis.maia;
+const { ask, redraw } = globalThis.maia;
 const lost = document.querySelector(".memory").dataset.lost;
 
-/** The list as the server has it now; other forms keep what was typed. */
-async function redraw() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const place of ["#notes", ".topbar .num"]) document.querySelector(place).replaceWith(fresh.querySelector(place));
-}
+/** The list, and how many there are; other forms keep what was typed. */
+const drawNotes = () => redraw("notes", "notes-count");
 
 function refused(form, answer) {
   const place = form.querySelector("[role=alert]");
@@ -32,7 +27,7 @@ document.addEventListener("submit", async (event) => {
   if (!answer.ok) return refused(form, answer);
   form.querySelector("[role=alert]").textContent = "";
   if (form.dataset.note === "POST") form.reset();
-  await redraw();
+  await drawNotes();
   const note = document.getElementById(`note-${answer.data.id}`);
   if (form.dataset.note === "POST") form.querySelector("textarea").focus();
   else note?.querySelector("summary").focus();
@@ -52,6 +47,6 @@ document.addEventListener("click", async (event) => {
     button.disabled = false;
     return refused(button.closest("form"), answer);
   }
-  await redraw();
+  await drawNotes();
   document.querySelector("#notes input[type=search]").focus();
 });

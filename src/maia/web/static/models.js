@@ -1,29 +1,14 @@
 // The model picker, the effort field and the page of providers: choose, search, ask the server, draw again.
-const { ask } = globalThis.maia;
+const { ask, refuse, redraw, said: reason } = globalThis.maia;
 const conversation = document.getElementById("stream")?.dataset.conversation;
-
-/** Draw parts of this page again, as the server has them now. */
-async function redraw(url, ids) {
-  const answer = await fetch(url, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const id of ids) {
-    const [old, now] = [document.getElementById(id), fresh.getElementById(id)];
-    if (old && now) old.replaceWith(now);
-  }
-}
 
 // The picker and the field bar of a conversation ---------------------------------------------------------------------
 
 async function choose(change) {
   const answer = await ask("PATCH", `/api/v1/conversations/${conversation}`, change);
   const place = document.getElementById("refusal");
-  place?.replaceChildren();
-  if (!answer.ok && place) {
-    const shown = document.getElementById("refusal-template").content.cloneNode(true);
-    shown.querySelector("b").textContent = answer.data.message ?? shown.querySelector("b").dataset.lost;
-    place.replaceChildren(shown);
-  }
+  if (answer.ok) place.replaceChildren();
+  else refuse(place, answer, false);
   if ("modelBinding" in change) document.getElementById("picker").open = false;
   await globalThis.maia.drawBar(!answer.ok);
   if ("modelBinding" in change) document.querySelector("#picker > summary")?.focus();
@@ -88,7 +73,6 @@ if (conversation) {
 
 const page = document.getElementById("providers");
 if (page) {
-  const here = location.pathname + location.search;
   const fill = (words, values) => words.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
   const say = (place, words, tone) => {
     const line = document.getElementById(place);
@@ -96,13 +80,20 @@ if (page) {
     line.textContent = words;
     line.dataset.tone = tone;
   };
+  /** Usable again; what did not reach the server shows what it had before. */
+  const back = (element, isKept) => {
+    element.disabled = false;
+    if (isKept) return;
+    if (element.type === "checkbox") element.checked = element.defaultChecked;
+    for (const option of element.querySelectorAll("option")) option.selected = option.defaultSelected;
+  };
   const act = async (button, body) => {
     const { method, url, said, asking } = button.dataset;
     button.disabled = true;
     if (asking) say(said, asking, "muted");
     const answer = await ask(method, url, body ?? (button.dataset.body ? JSON.parse(button.dataset.body) : undefined));
-    await redraw(here, ["providers"]);
-    if (!answer.ok) say(said, answer.data.message ?? document.body.dataset.lost ?? "", "danger");
+    if (!(await redraw("providers"))) back(button, answer.ok);
+    if (!answer.ok) say(said, reason(answer), "danger");
     else if (button.dataset.done) say(said, doneWords(button, answer.data), "success");
   };
   const doneWords = (button, data) => {
@@ -135,10 +126,10 @@ if (page) {
     button.disabled = true;
     const answer = await ask("POST", "/api/v1/model/addresses", body);
     button.disabled = false;
-    if (!answer.ok) return say("address-said", answer.data.message ?? "", "danger");
+    if (!answer.ok) return say("address-said", reason(answer), "danger");
     const count = answer.data.models.length;
     form.reset();
-    await redraw(here, ["providers"]);
+    await redraw("providers");
     say("address-said", fill(count ? form.dataset.done : form.dataset.silent, { name: answer.data.name, count }), count ? "success" : "warning");
   };
   const saveBudget = async (form) => {
@@ -147,8 +138,8 @@ if (page) {
       body[name] = name.endsWith("At") ? Number(value) / 100 : value === "" ? null : Number(value);
     }
     const answer = await ask("PUT", "/api/v1/routing/budget", body);
-    if (answer.ok) await redraw(here, ["providers"]);
-    say("budget-said", answer.ok ? form.dataset.done : (answer.data.message ?? ""), answer.ok ? "success" : "danger");
+    if (answer.ok) await redraw("providers");
+    say("budget-said", answer.ok ? form.dataset.done : reason(answer), answer.ok ? "success" : "danger");
   };
   const submits = { "address-form": addAddress, "budget-form": saveBudget };
   document.addEventListener("submit", (event) => {
@@ -166,13 +157,13 @@ if (page) {
     const keeps = event.submitter?.value === "keep";
     const answer = await ask("POST", keeps ? "/api/v1/model/providers" : "/api/v1/model/keys/look", body);
     const data = answer.data;
-    if (!answer.ok) return say("key-said", data.message ?? "", "danger");
+    if (!answer.ok) return say("key-said", reason(answer), "danger");
     if (!keeps) {
       const words = data.provider ? fill(form.dataset.known, data) : fill(form.dataset.unknown, data);
       return say("key-said", [words, ...data.notices.map((each) => each.message)].join(" "), data.provider ? "success" : "warning");
     }
     form.reset();
-    await redraw(here, ["providers"]);
+    await redraw("providers");
     say("key-said", fill(form.dataset.kept, data), "success");
   });
 }

@@ -1,17 +1,5 @@
 // The pages of people and of one's own account: ask the server, draw again, show a link that is told once.
-const { ask } = globalThis.maia;
-
-/** Draw these parts again, as the server has them now. */
-async function redraw(...ids) {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const id of ids) {
-    const [old, now] = [document.getElementById(id), fresh.getElementById(id)];
-    if (old && now) old.replaceWith(now);
-  }
-}
-
+const { ask, redraw } = globalThis.maia;
 const lost = document.querySelector("[data-lost]")?.dataset.lost ?? "";
 
 function say(place, words, tone) {
@@ -38,7 +26,10 @@ async function act(element, body) {
   element.disabled = true;
   const answer = await ask(method ?? "PATCH", url, body);
   const shown = document.getElementById("people") ? "people" : "sign-ins";
-  await redraw(shown);
+  if (!(await redraw(shown))) {
+    element.disabled = false;
+    if (!answer.ok && element.tagName === "SELECT") for (const each of element.options) each.selected = each.defaultSelected;
+  }
   if (!answer.ok) return say(said(), answer.data.message ?? lost, "danger");
   say(said(), "", "");
   if (what === "link") showLink(answer.data.invitation.path, name);

@@ -1,19 +1,10 @@
 // The page of privacy: a policy from the form, what is wrong at its field, who saved meanwhile, and a text to try.
-const { ask } = globalThis.maia;
+const { ask, redraw } = globalThis.maia;
 const POLICY = "/api/v1/privacy/policy";
 const page = document.getElementById("privacy");
 const form = document.getElementById("policy");
 const trying = document.getElementById("try");
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
-
-/** Draw these parts again, as the server has them now. */
-async function redraw(...ids) {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const id of ids) document.getElementById(id).replaceWith(fresh.getElementById(id));
-  if (trying) trying.dataset.names = fresh.getElementById("try").dataset.names;
-}
 
 // The policy ----------------------------------------------------------------------------------------------------------
 
@@ -100,7 +91,8 @@ async function save(mark) {
   if (answer.ok) {
     form.dataset.mark = answer.mark;
     kept = now;
-    await redraw("policy-state", "privacy-counts");
+    const fresh = await redraw("policy-state", "privacy-counts");
+    if (fresh && trying) trying.dataset.names = fresh.getElementById("try").dataset.names;
     document.getElementById("policy-off").hidden = answer.data.enabled;
     return kept === edits ? say(fill(form.dataset.done, answer.data), "success") : say(form.dataset.changed, "muted");
   }

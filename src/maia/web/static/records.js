@@ -8,6 +8,15 @@ async function read(url) {
   return answer?.ok ? answer.text() : null;
 }
 
+/** Draw these parts again, as the server has them now; the page as it is there, null where it cannot be asked. */
+async function redraw(...ids) {
+  const html = await read(location.href);
+  if (html === null) return null;
+  const fresh = new DOMParser().parseFromString(html, "text/html");
+  for (const id of ids) document.getElementById(id)?.replaceWith(fresh.getElementById(id) ?? "");
+  return fresh;
+}
+
 // What was done, and the way back ---------------------------------------------------------------------------------------
 
 /** Say something for a while; `undo` is what its button does. It stays while somebody points at it or is in it. */
@@ -211,9 +220,11 @@ document.addEventListener("keydown", (event) => {
 class Parts {
   constructor(place) {
     this.place = place;
-    this.held = false;
+    this.held = 0;
     this.waiting = [];
     addEventListener("pagehide", () => this.leave());
+    addEventListener("pageshow", () => this.wake());
+    document.addEventListener("visibilitychange", () => this.wake());
   }
 
   leave() {
@@ -221,8 +232,14 @@ class Parts {
     this.stream?.close();
   }
 
+  /** A stream that ended goes on, for a page that somebody looks at. */
+  wake() {
+    if (!document.hidden && this.stream?.readyState === EventSource.CLOSED) this.follow(this.address, "");
+  }
+
   follow(address, shown) {
     this.stream?.close();
+    this.address = address;
     const join = address.includes("?") ? "&" : "?";
     this.stream = new EventSource(`${address}${join}shown=${encodeURIComponent(shown)}`);
     this.stream.onmessage = ({ data }) => (this.held ? this.waiting.push(data) : this.apply(JSON.parse(data)));
@@ -233,14 +250,14 @@ class Parts {
     };
     this.stream.onerror = () => {
       this.patience ??= setTimeout(() => (this.lost = tell(toasts.dataset.offline, { tone: "warning", stays: true })), 3000);
-      if (this.stream.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || this.follow(address, ""), 5000);
+      if (this.stream.readyState === EventSource.CLOSED) setTimeout(() => this.wake(), 5000);
     };
   }
 
-  /** Nothing changes under somebody's hand; what came meanwhile is applied afterwards. */
+  /** Nothing changes under somebody's hand, however many cards are on their way; what came is applied afterwards. */
   hold(held) {
-    this.held = held;
-    if (!held) this.waiting.splice(0).forEach((data) => this.apply(JSON.parse(data)));
+    this.held += held ? 1 : -1;
+    if (!this.held) this.waiting.splice(0).forEach((data) => this.apply(JSON.parse(data)));
   }
 
   apply({ order, parts }) {
@@ -285,9 +302,9 @@ function followNav() {
     document.dispatchEvent(new CustomEvent("maia:nav"));
     setTimeout(compare, 1000); // what this page changes itself, it knows by then
   });
-  const look = () =>
-    document.hidden ? nav.leave() : nav.follow(`/ui/nav/stream?here=${encodeURIComponent(location.pathname)}`, "");
-  document.addEventListener("visibilitychange", look);
-  look();
+  nav.follow(`/ui/nav/stream?here=${encodeURIComponent(location.pathname)}`, "");
+  const rest = () => document.hidden && nav.leave();
+  document.addEventListener("visibilitychange", rest);
+  rest();
 }
-Object.assign(globalThis.maia, { tell, said, parts, place });
+Object.assign(globalThis.maia, { tell, said, redraw, parts, place });

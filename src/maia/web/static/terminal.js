@@ -1,5 +1,5 @@
 // The page of terminal sessions: a button opens one as a conversation.
-const csrf = document.querySelector('meta[name="csrf"]').content;
+const { ask, refuse } = globalThis.maia;
 const refusal = document.getElementById("refusal");
 
 document.addEventListener("click", async (event) => {
@@ -7,19 +7,10 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   button.disabled = true;
   refusal.replaceChildren();
-  const body = { folder: button.closest("[data-folder]").dataset.folder, name: button.dataset.session };
-  const headers = { "X-CSRF-Token": csrf, Accept: "application/json", "Content-Type": "application/json" };
-  const send = { method: "POST", headers, body: JSON.stringify(body) };
-  const answer = await fetch("/api/v1/terminal-sessions", send).catch(() => null);
-  const data = await answer?.json().catch(() => ({}));
-  if (answer?.ok) {
-    location.assign(`/conversations/${data.conversationId}`);
-    return;
-  }
-  const shown = document.getElementById("refusal-template").content.cloneNode(true);
-  const title = shown.querySelector("b");
-  title.textContent = data?.message ?? title.dataset.lost;
-  refusal.replaceChildren(shown);
+  const { folder } = button.closest("[data-folder]").dataset;
+  const answer = await ask("POST", "/api/v1/terminal-sessions", { folder, name: button.dataset.session });
+  if (answer.ok) return location.assign(`/conversations/${answer.data.conversationId}`);
+  refuse(refusal, answer, false);
   button.disabled = false;
   button.focus();
 });
