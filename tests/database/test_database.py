@@ -3,6 +3,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from maia.core.errors import UsageProblem
 from maia.core.events import Notice, TextDelta, TurnStarted, UserSaid
+from maia.core.jsonvalue import JsonObject
 from maia.database import conversations, events, messages, migrate, settings, users
 from maia.database.address import database_url as address_of
 from maia.database.address import shown
@@ -70,6 +72,19 @@ def test_any_other_address_is_refused_without_repeating_it(given: str) -> None:
 
 def test_an_address_is_shown_without_its_password() -> None:
     assert shown(address_of("postgresql://u:hidden@h/d", Path("/"))) == "postgresql+psycopg://u:***@h/d"
+
+
+def test_two_browsers_that_change_how_things_look_at_once_keep_what_both_changed(database: Database) -> None:
+    async def scenario() -> list[JsonObject]:
+        user = await database.write(a_user)
+        each: list[JsonObject] = [{"theme": "dark"}, {"density": "compact"}, {"theme": None, "lang": "en"}]
+        return [await database.write(partial(users.change_preferences, user_id=user.id, changed=one)) for one in each]
+
+    assert asyncio.run(scenario()) == [
+        {"lang": None, "theme": "dark"},
+        {"lang": None, "theme": "dark", "density": "compact"},
+        {"lang": "en", "density": "compact"},
+    ]
 
 
 # Tables --------------------------------------------------------------------------------------------------------------

@@ -49,11 +49,7 @@ async def sign_out(desk: AtDesk, person: SignedIn) -> Response:
 @router.patch("/preferences")
 async def prefer(desk: AtDesk, person: SignedIn, body: Preferences) -> JsonObject:
     """Language, theme and density; null is what the browser says."""
-    given = body.model_dump(exclude={"lang"}, exclude_unset=True)
-    lang = body.lang if "lang" in body.model_fields_set else person.user.lang
-    merged = {name: value for name, value in {**person.user.preferences, **given}.items() if value is not None}
-    await desk.workspace.accounts.prefer(person.user, lang, merged)
-    return {"lang": lang, **merged}
+    return await desk.workspace.accounts.prefer(person.user, body.model_dump(exclude_unset=True))
 
 
 def _me(person: Person) -> JsonObject:

@@ -168,10 +168,11 @@ class Accounts:
         await self._database.write(lambda c: users.end_sign_in(c, digest))
         await self.changed()
 
-    async def prefer(self, user: User, lang: str | None, preferences: JsonObject) -> None:
-        """How somebody wants to see things from here on."""
-        await self._database.write(lambda c: users.set_preferences(c, user.id, lang, preferences))
+    async def prefer(self, user: User, changed: JsonObject) -> JsonObject:
+        """How somebody wants to see things from here on: what changes of it, and all of it as it is kept now."""
+        kept = await self._database.write(lambda c: users.change_preferences(c, user.id, changed))
         await self.changed(user.id)
+        return kept
 
     # What is believed, and who reads on
 
