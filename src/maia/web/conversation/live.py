@@ -151,7 +151,7 @@ class Canvas:
 
     def add(self, logged: tuple[Logged, ...]) -> Iterator[str]:
         """What these events change."""
-        touched = dict.fromkeys(each.turn for each in logged if each.turn)
+        touched, newest = dict.fromkeys(each.turn for each in logged if each.turn), max(self._drawn, default=0)
         for each in logged:
             if each.turn:
                 self._folds.setdefault(each.turn, TurnFold(each.turn)).take(each)
@@ -162,9 +162,19 @@ class Canvas:
             else:
                 yield from self._changed(before, view)
             self._remember(view)
+        if max(self._drawn, default=0) > newest:
+            self._forget_all_but_the_last()
         yield from self._head(logged)
 
     # Inside
+
+    def _forget_all_but_the_last(self) -> None:
+        """A page stays open for days: turns that are over are learned again should something of them change."""
+        last = max(self._drawn)
+        self._folds, self._drawn = {last: self._folds[last]}, {last: self._drawn[last]}
+        begins = f"t{last}-"
+        self._cut = {name: cut for name, cut in self._cut.items() if name.startswith(begins)}
+        self._blocks = {name: made for name, made in self._blocks.items() if name.startswith(begins)}
 
     def _remember(self, view: TurnView) -> None:
         before = self._drawn.get(view.number)
@@ -209,7 +219,7 @@ class Canvas:
         if old.said != new.said or new.at != old.at:
             yield part(f"turn-{new.number}", self._rows.turn(new, self.author))
             return
-        if new.ended is not None:
+        if new.ended is not None or len(new.items) < len(old.items):  # words that came to nothing but white space
             yield part(f"t{new.number}-answer", self._rows.answer(new))
             return
         for n, item in enumerate(new.items):
