@@ -5,17 +5,32 @@ import pytest
 
 from maia.i18n.catalogue import Catalogue, Lang
 from maia.i18n.formats import long_day
+from maia.web.boards.home import needing
 from maia.web.boards.records import marked
 from maia.web.drawing.boardview import columns
 from maia.web.drawing.cardwords import CardWords, Share
 from maia.web.drawing.export import as_markdown, file_header
-from maia.workspace.record.board import Asked, Board, Filter, words_in
+from maia.workspace.record.board import Asked, Board, Filter, Lane, words_in
 from maia.workspace.records import Card, MessageRow, Stage
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MS = int(NOW.timestamp() * 1000)
 MINUTE = 60_000
 CARD = Card("c", "A", "idle", "normal", None, None, None, False, None, None, False, None, None, None, 1, MS, MS)
+
+
+def test_what_needs_somebody_is_named_once() -> None:
+    due = replace(CARD, due_on=NOW.date().isoformat())
+    stuck = replace(due, id="s", status="running", moved_at=MS - 11 * MINUTE)
+    assert needing([stuck, replace(CARD, id="r", status="running", moved_at=MS)], [stuck, due], EN) == [stuck, due]
+
+
+@pytest.mark.parametrize(("shown", "size"), [(20, 50), (50, 100), (1_500, 2_000), (2_000, 0)])
+def test_a_lane_offers_more_cards_up_to_the_most_that_it_may_show(shown: int, size: int) -> None:
+    lane = Lane("s", 5_000, (CARD,) * shown)
+    board = Board([lane], [Stage("s", "To do", False, False, False, None, None)], [], [], [])
+    (column,) = columns(board, Asked(Filter()), {}, EN.say)
+    assert (column.size, column.left) == (size, 5_000 - shown)
 
 
 @pytest.fixture

@@ -18,17 +18,18 @@ from maia.web.entry.desk import Desk
 from maia.web.layout.frame import nav_parts, page_of, reader_of
 from maia.web.layout.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.layout.stream import streamed
-from maia.workspace.record.board import EVERYONE, Board
+from maia.workspace.record.board import EVERYONE, MOST_OF_A_LANE, Board
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 _ROWS = 40
+"""Rows of a list at first; each asking for more shows as many again, up to what a lane shows at most."""
 
 
 class PageQuery(BoardQuery):
     """`view` is how cards are shown; a list shows `rows` of them."""
 
     view: Literal["kanban", "list"] = "kanban"
-    rows: Annotated[int, Query(ge=1, le=2000)] = _ROWS
+    rows: Annotated[int, Query(ge=1, le=MOST_OF_A_LANE)] = _ROWS
 
 
 Asking = Annotated[PageQuery, Query()]
@@ -77,7 +78,8 @@ async def _draw(desk: Desk, person: Person, query: PageQuery) -> tuple[Board, Pa
     pieces = reader_of(desk, person).pieces("cards.html")
     if query.view == "list":
         read = await boards.listing(person.user, query.filter, query.rows)
-        return read, {"cards-list": pieces.listing(read.lanes[0], query.rows * 2, words, nicknames)}
+        more = min(2 * query.rows, MOST_OF_A_LANE)
+        return read, {"cards-list": pieces.listing(read.lanes[0], more if more > query.rows else 0, words, nicknames)}
     read = await boards.board(person.user, query.asked)
     lanes = columns(read, query.asked, nicknames, person.say)
     field = FIELDS[query.group]

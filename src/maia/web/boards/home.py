@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -17,6 +18,7 @@ from maia.web.layout.frame import nav_parts, page_of, reader_of
 from maia.web.layout.parts import LONGEST_SHOWN, Parts, follow, reached, shown_word
 from maia.web.layout.stream import streamed
 from maia.workspace.approvals import may_decide
+from maia.workspace.records import Card
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 _APPROVALS = 10
@@ -63,9 +65,9 @@ async def _draw(desk: Desk, person: Person) -> Parts:
     names = await nicknames_of(desk)
     is_without_model = (await desk.workspace.models.known()).install_default() is None
     tiles = reader_of(desk, person).pieces("tiles.html")
-    stuck = [card for card in today.running if words.is_stuck(card)]
-    pressing = [*stuck, *today.pressing]
-    needs = len(waiting) + len(stuck) + today.needs + is_without_model
+    pressing = needing(today.running, today.pressing, words)
+    only_stuck = len(pressing) - len(today.pressing)
+    needs = len(waiting) + only_stuck + today.needs + is_without_model
     return {
         "home-said": tiles.said(_sentence(needs, today.works, person.say)),
         "home-needs": tiles.needs(
@@ -76,6 +78,12 @@ async def _draw(desk: Desk, person: Person) -> Parts:
         "home-board": tiles.board(today.stages, today.lanes),
         "home-cost": tiles.cost(today.spent, words),
     }
+
+
+def needing(running: Sequence[Card], pressing: Sequence[Card], words: CardWords) -> Sequence[Card]:
+    """What needs a person, each card once: what is stuck, then what waits, failed or is due."""
+    stuck = [card for card in running if words.is_stuck(card)]
+    return [*stuck, *(card for card in pressing if card not in stuck)]
 
 
 def _sentence(needs: int, running: int, say: Say) -> str:

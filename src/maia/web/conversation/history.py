@@ -78,10 +78,11 @@ async def history_of(
     desk: Desk, person: Person, row: ConversationRow, kind: EntryKind | None, before: str | None = None, seen: str = ""
 ) -> History:
     """The newest entries, or those before one; `seen` is the day that is named already."""
-    found = await desk.workspace.cards.history(row, kind, _ENTRIES, before)
+    read = await desk.workspace.cards.history(row, kind, _ENTRIES + 1, before)
+    found = read[:_ENTRIES]
     clock = reader_of(desk, person).clock()
     days = tuple(days_of(found, clock, person.say, seen))
-    older = found[-1].id if len(found) == _ENTRIES else None
+    older = found[-1].id if len(read) > _ENTRIES else None
     return History(kind, days, older, person.say(f"history.empty.{kind or 'all'}"))
 
 

@@ -14,11 +14,16 @@ from maia.workspace.records import Card
 FIELDS: Mapping[str, str] = {"stage": "stageId", "priority": "priority", "agent": "agent"}
 """What a card gets by being moved into a lane."""
 _EMPTY = Lane("", 0, ())
+_AT_LEAST = 50
+"""Cards that a lane shows once somebody asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One lane. `key` is what its cards get; `left` are the cards that are not shown, `size` how many "more" shows."""
+    """One lane. `key` is what its cards get; `left` are the cards that are not shown.
+
+    `size` is how many cards "more" shows, 0 where a lane shows as many as it may.
+    """
 
     id: str
     key: str
@@ -66,6 +71,6 @@ def _column(
     key: str, title: str, found: Mapping[str, Lane], limit: int | None = None, *, is_folded: bool = False
 ) -> Column:
     lane = found.get(key, _EMPTY)
-    size = min(MOST_OF_A_LANE, max(50, 2 * len(lane.cards)))
+    size = min(MOST_OF_A_LANE, max(_AT_LEAST, 2 * len(lane.cards))) if len(lane.cards) < MOST_OF_A_LANE else 0
     name = "lane-" + sha256(key.encode()).hexdigest()[:10]
     return Column(name, key, title, lane.count, lane.cards, limit, is_folded, size)

@@ -44,9 +44,10 @@ from maia.workspace.delegating.delegation import WAITS
 from maia.workspace.meta import delegated_cost
 from maia.workspace.records import Logged, Status
 
-LONGEST_OUTPUT = 65_536
-LONGEST_NAME: Final = 200
+LONGEST_OUTPUT: Final = 65_536
 """Characters of a call's output that are shown (R-2.177)."""
+LONGEST_NAME: Final = 200
+"""Characters of a program's own name of a tool."""
 
 CallState: TypeAlias = Literal["running", "succeeded", "failed", "refused", "approval", "skipped", "unknown", "pending"]
 """The seven states of a row (R-2.181–R-2.187), and that of a call whose specialist waits for a person (R-2.188)."""

@@ -21,7 +21,7 @@ from maia.web.entry.forms import form_of
 from maia.web.entry.strangers import error_page, stranger, stranger_page
 from maia.web.layout.frame import page_of
 from maia.web.layout.places import place_of
-from maia.workspace.people.people import LISTED
+from maia.workspace.people.people import LINK_DAYS, LISTED
 from maia.workspace.people.rights import RIGHTS, Right, may_manage
 from maia.workspace.records import ROLES, Member, Role, Standing
 
@@ -71,6 +71,7 @@ async def everybody(desk: AtDesk, person: SignedIn) -> Response:
         given=[role for role in ROLES if may_manage(person.user, role)],
         roles=ROLE_WORDS,
         standings=STANDINGS,
+        link_days=LINK_DAYS,
         rights=[(RIGHT_WORDS[right], roles) for right, roles in RIGHTS.items()],
     )
 
