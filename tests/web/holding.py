@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from playwright.sync_api import Page
@@ -43,7 +43,7 @@ _INSTEAD = """(status) => {
 
 
 @contextmanager
-def broken(page: Page, status: int = 0) -> Iterator[None]:
+def broken(page: Page, status: int = 0) -> Generator[None]:
     """While this lasts, whatever a script asks is answered with that status; with none there is no line at all."""
     page.evaluate(_INSTEAD, status)
     yield

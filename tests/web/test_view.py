@@ -40,11 +40,12 @@ from maia.engine.schedule import INTERRUPTED
 from maia.folders.searches import WORDS
 from maia.i18n.catalogue import Catalogue
 from maia.web.drawing.diff import MOST_LINES, file_diff
+from maia.web.drawing.folding import LONGEST_OUTPUT, SEARCHES, TurnFold, fold
 from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
 from maia.web.drawing.render import Reader
-from maia.web.drawing.view import LONGEST_OUTPUT, SEARCHES, Trace, TurnFold, TurnView, Words, Working, fold
+from maia.web.drawing.view import Trace, TurnView, Words, Working
 from maia.web.drawing.words import CALLS, FAILED, OUTCOMES, STATUSES, Speaker, near, state_of
 from maia.workspace.records import Logged
 from maia.workspace.recovery import endings

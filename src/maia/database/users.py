@@ -77,7 +77,8 @@ def set_password(connection: Connection, user_id: str, password: str) -> None:
 def change_preferences(connection: Connection, user_id: str, changed: JsonObject) -> JsonObject:
     """Keep other values of how somebody wants to see things, `lang` among them; null takes one away. What holds now."""
     row = connection.execute(select(USERS.c.lang, USERS.c.preferences).where(USERS.c.id == user_id)).one()
-    wanted = {"lang": row.lang, **(row.preferences or {}), **changed}
+    kept: JsonObject = row.preferences or {}
+    wanted: JsonObject = {"lang": row.lang, **kept, **changed}
     lang = wanted.pop("lang")
     preferences = {name: value for name, value in wanted.items() if value is not None}
     connection.execute(update(USERS).where(USERS.c.id == user_id).values(lang=lang, preferences=preferences))

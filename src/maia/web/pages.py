@@ -16,8 +16,8 @@ from maia.web.conversation.children import below_of
 from maia.web.conversation.history import history_of
 from maia.web.conversation.live import pieces
 from maia.web.conversation.rail import TABS
+from maia.web.drawing.folding import fold
 from maia.web.drawing.progress import progress_of
-from maia.web.drawing.view import fold
 from maia.web.entry.auth import AtDesk, Owned, SignedIn, owned
 from maia.web.entry.cookies import device_of, set_cookies
 from maia.web.entry.failures import status_of

@@ -19,10 +19,11 @@ from maia.core.events import (
     TurnStarted,
     UserSaid,
 )
+from maia.web.drawing.folding import TurnFold, fold
 from maia.web.drawing.markdown import Splitter
 from maia.web.drawing.progress import Progress, progress_of
 from maia.web.drawing.render import Reader, blocks
-from maia.web.drawing.view import Item, Trace, TurnFold, TurnView, Words, fold
+from maia.web.drawing.view import Item, Trace, TurnView, Words
 from maia.web.drawing.words import state_of
 from maia.web.entry.auth import Person
 from maia.web.entry.desk import Desk
