@@ -74,7 +74,7 @@ def test_every_card_has_words_in_each_language(words: CardWords) -> None:
         (replace(CARD, cost_usd=1.94, has_estimate=True), "~$1.94"),
         (replace(CARD, cost_usd=0.0021), "$0.0021"),
         (replace(CARD, cost_usd=0.00001), "<$0.0001"),
-        (replace(CARD, cost_usd=0.0), "No cost"),
+        (replace(CARD, cost_usd=0.0), "free"),
         (replace(CARD, status="running"), "in progress"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +82,23 @@ def test_who_may_not_open_a_page_reads_it_beside_the_navigation(owned: tuple[Ser
         assert page.status_code == 403
         assert 'id="nav"' in page.text
         assert Catalogue("en", strict=True)("web.error.next.403") in page.text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_who_sets_up_no_models_is_told_to_ask_and_not_sent_to_settings_that_refuse_them(data: Path, lang: Lang) -> None:
+    say = Catalogue(lang, strict=True)
+    ask, add = unescape(say("board.home.no_model_ask")), unescape(say("board.home.no_model_more"))
+    with serving(data, started_with=None) as server, Visitor(server.url) as owner, Visitor(server.url) as member:
+        owner.become_owner(server.token)
+        made = owner.ask("POST", f"{API}/users", {"name": "Noor", "email": "noor@example.org", "role": "user"}).json()
+        token = made["invitation"]["path"].partition("token=")[2]
+        member.client.post("/join", data={"token": token, "password": "another horse"})
+        for person, says, does_not in ((owner, add, ask), (member, ask, add)):
+            home = unescape(person.client.get("/", headers={**BROWSER, "Accept-Language": lang}).text)
+            assert says in home
+            assert does_not not in home
+            assert (say("picker.settings") in home.partition('id="home-needs"')[2]) == (person is owner)
+            assert ("data-manages" in home) == (person is owner), "where a message is refused"
 
 
 def test_a_style_of_the_error_page_is_there_under_any_name_and_nothing_else(owned: tuple[Serving, Visitor]) -> None:

@@ -123,7 +123,7 @@ class CardWords:
     def money(self, usd: float, *, is_estimate: bool) -> str:
         """A sum of dollars."""
         if usd <= 0:
-            return self.say("board.cost.none")
+            return self.say("budget.free")
         shown = f"${usd:.2f}" if usd >= 0.01 else f"${usd:.4f}" if usd >= 0.0001 else "<$0.0001"
         return ("~" if is_estimate else "") + shown
 

@@ -125,7 +125,7 @@ class Reader:
     """For whom something is drawn: words, clock, names of providers, and what stands in every template.
 
     `roots` are the folders of the conversation that is drawn, so that paths can be told from there. `writes` is false
-    for who may only read: nothing that changes something is drawn for them.
+    for who may only read: nothing that changes something is drawn for them. `manages`: they set up models.
     """
 
     say: Catalogue
@@ -134,6 +134,7 @@ class Reader:
     name_of: Callable[[str], str] = str
     roots: tuple[str, ...] = ()
     writes: bool = False
+    manages: bool = False
 
     def draw(self, template: str, /, **values: Any) -> str:
         """A whole template."""
@@ -150,4 +151,5 @@ class Reader:
     def _shared(self) -> dict[str, Any]:
         speak = Speaker(self.say, self.lang, self.name_of, self.roots)
         shared = {"t": self.say, "lang": self.lang, "clock": self.clock(), "speak": speak, "writes": self.writes}
+        shared["manages"] = self.manages
         return {**shared, "upload_limits": partial(limits, self.say)}

@@ -30,7 +30,8 @@ _IN_NAV: Final = 7
 def reader_of(desk: Desk, person: Person, folders: Sequence[FolderRow] = ()) -> Reader:
     """For whom pages and pieces are drawn; `folders` are those of the conversation that is."""
     roots = tuple(each.path for each in folders)
-    return Reader(person.say, person.lang, person.zone, desk.workspace.models.name_of, roots, may(person.user, "chat"))
+    rights = (may(person.user, "chat"), may(person.user, "models"))
+    return Reader(person.say, person.lang, person.zone, desk.workspace.models.name_of, roots, *rights)
 
 
 async def page_of(

@@ -176,8 +176,9 @@ function refuse(place, answer, isMessage = true) {
   shown.querySelector("span").textContent = isMessage ? (answer.data.message ?? "") : "";
   const way = shown.querySelector(".error-actions a");
   const isOut = answer.status === 401;
-  shown.querySelector(".error-actions").hidden = !isOut && !answer.data.settings;
-  if (answer.data.settings) way.href = answer.data.settings;
+  const settings = "manages" in way.dataset && answer.data.settings;
+  shown.querySelector(".error-actions").hidden = !isOut && !settings;
+  if (settings) way.href = settings;
   if (isOut) {
     way.textContent = way.dataset.signIn;
     way.href = `/signin?next=${encodeURIComponent(location.pathname + location.search)}`;

@@ -11,6 +11,7 @@ const larger = part("[data-shell=larger]");
 const LONGEST_PASTE = 1_000_000;
 const PIECE = 32_768;
 const TELL_EVERY = 65_536;
+const LONGEST_FAREWELL = 2_000;
 
 /** In place of the elements into which xterm.js writes styles: our content policy takes a style sheet from a script alone. */
 class AdoptedStyle extends HTMLElement {
@@ -119,6 +120,15 @@ reader.addEventListener("click", () => {
 });
 
 let now = null;
+let begun = 0;
+let ended = Promise.resolve();
+
+/** Nothing of what was begun goes on; what is begun next waits until the server knows that. */
+function leave() {
+  begun += 1;
+  if (now) ended = now.end();
+  now = null;
+}
 
 /** Open the panel, or close it with its terminal. */
 export async function toggle() {
@@ -135,22 +145,23 @@ export async function toggle() {
 }
 
 function close() {
-  now?.end();
-  now = null;
+  leave();
   show(false);
   icon.focus();
 }
 
 async function begin() {
-  now?.end();
-  now = null;
+  leave();
+  const mine = begun;
   say(panel.dataset.starting);
   const again = () => begin();
+  await ended;
+  if (mine !== begun) return;
   const [answer, kit] = await Promise.all([
     ask("POST", "/api/v1/opencode/sessions", { conversationId: rail.dataset.conversation }),
     loaded().catch(() => null),
   ]);
-  if (panel.hidden) return;
+  if (mine !== begun) return;
   if (!answer.ok || !kit) {
     const words = [answer.data.message ?? panel.dataset.lost, answer.data.remedy].filter(Boolean).join(" ");
     say(words, panel.dataset.again, again);
@@ -253,7 +264,12 @@ function session({ Terminal, FitAddon }, line, again) {
     if (message.type === "over") over(message.message);
     else say(message.message);
   };
-  socket.onclose = ({ code }) => over(code === 1012 ? panel.dataset.stopping : panel.dataset.lost);
+  const closed = new Promise((resolve) => {
+    socket.onclose = ({ code }) => {
+      over(code === 1012 ? panel.dataset.stopping : panel.dataset.lost);
+      resolve();
+    };
+  });
   return {
     focus: () => terminal.focus(),
     read: (isOn) => (terminal.options.screenReaderMode = isOn),
@@ -264,6 +280,7 @@ function session({ Terminal, FitAddon }, line, again) {
       resizing.disconnect();
       socket.close();
       terminal.dispose();
+      return Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LONGEST_FAREWELL))]);
     },
   };
 }
