@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +45,7 @@ from maia.web.drawing.folding import LONGEST_OUTPUT, SEARCHES, TurnFold, fold
 from maia.web.drawing.markdown import Splitter, blocks_of, html_of
 from maia.web.drawing.names import COMMON
 from maia.web.drawing.progress import Progress, progress_of
-from maia.web.drawing.render import Reader
+from maia.web.drawing.render import Reader, blocks
 from maia.web.drawing.view import Trace, TurnView, Words, Working
 from maia.web.drawing.words import CALLS, FAILED, OUTCOMES, STATUSES, Speaker, near, state_of
 from maia.workspace.records import Logged
@@ -430,6 +431,25 @@ def test_a_picture_from_elsewhere_is_a_link() -> None:
     html = html_of("![secret](https://evil.example/x.png?d=1)", False)
     assert 'href="https://evil.example/x.png?d=1"' in html
     assert "<img" not in html
+
+
+LINKED = [
+    pytest.param("See [it][1].\n\nMore.\n\n[1]: https://a.example/x", "See <a>it</a>.", id="defined at the end"),
+    pytest.param("[1]: https://a.example/x\n\nText\n\n[It] [1]", "[It] <a>1</a>", id="defined before"),
+    pytest.param(
+        "Sources\n\n[Paper]: https://a.example/x", "[Paper]: <a>https://a.example/x</a>", id="nobody names it"
+    ),
+    pytest.param("See [it][1].\n\n[1]: javascript:alert(1)", "[1]: javascript:alert(1)", id="no address at all"),
+    pytest.param("```\n[a][1]\n```\n\n[1]: https://a.example/x", "[a][1]", id="code stays as it is"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), LINKED)
+def test_an_address_is_found_from_every_block_and_none_vanishes(text: str, shown: str) -> None:
+    html = "".join(part for _, part in blocks(Words("w", text, is_open=False)))
+    plain = re.sub(r'<a href="https://a.example/x"[^>]*>', "<a>", html)
+    assert shown in plain
+    assert 'href="javascript' not in html
 
 
 def test_code_is_coloured_when_it_is_whole() -> None:

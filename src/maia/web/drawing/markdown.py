@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import escape
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import nh3
 
@@ -32,6 +33,31 @@ _ATTRIBUTES = {
     "div": {"class"},
     "ol": {"start"},
 }
+
+
+_LABEL: Final = r"\[((?:[^\[\]\\]|\\.){1,999})\]"
+_IN_BRACKETS: Final = re.compile(_LABEL)
+"""What may be the name of an address, as `[text][name]` and `[name]` have it."""
+_IN_USE: Final = re.compile(f"{_LABEL}(?!:)")
+
+
+class Reference(NamedTuple):
+    """An address under a name, which blocks before and after it use (`[name]: address "title"`)."""
+
+    name: str
+    label: str
+    address: str
+    title: str
+
+
+class Links(NamedTuple):
+    """The addresses that a block names, wherever they are defined, and those that it defines and nobody names."""
+
+    named: tuple[Reference, ...] = ()
+    unnamed: tuple[Reference, ...] = ()
+
+
+_NO_LINKS: Final = Links()
 
 
 def blocks_of(text: str) -> list[str]:
@@ -60,13 +86,60 @@ class Splitter:
         return self._blocks
 
 
+def links_of(blocks: Sequence[str]) -> list[Links]:
+    """What has to be known of the others to set each block; the first definition of a name counts."""
+    defined = [_defined(block) if "]:" in block else () for block in blocks]
+    known = {each.name: each for each in reversed([each for some in defined for each in some])}
+    if not known:
+        return [_NO_LINKS] * len(blocks)
+    names = [_names(block) for block in blocks]
+    used = {name for _, in_use in names for name in in_use}
+    return [
+        Links(
+            tuple(known[name] for name in sorted(named & known.keys())),
+            tuple(each for each in own if each.name not in used),
+        )
+        for (named, _), own in zip(names, defined, strict=True)
+    ]
+
+
 @lru_cache(maxsize=4096)
-def html_of(block: str, is_open: bool) -> str:
-    """One block as safe HTML. What is still being written is not coloured yet, and, when it is long, not set yet."""
+def _names(block: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What stands in brackets, and what of it defines no address there."""
+    text = visible(block)
+    named, in_use = (frozenset(map(_name, pattern.findall(text))) for pattern in (_IN_BRACKETS, _IN_USE))
+    return named, in_use
+
+
+@lru_cache(maxsize=1024)
+def _defined(block: str) -> tuple[Reference, ...]:
+    text, env = visible(block), dict[str, Any]()
+    _parser().parse(text, env)
+    labels = {_name(label): label for label in _IN_BRACKETS.findall(text)}
+    told: dict[str, dict[str, str]] = env.get("references", {})
+    return tuple(Reference(name, labels.get(name, name), each["href"], each["title"]) for name, each in told.items())
+
+
+def _name(label: str) -> str:
+    from markdown_it.common.utils import normalizeReference
+
+    return normalizeReference(label)
+
+
+@lru_cache(maxsize=4096)
+def html_of(block: str, is_open: bool, links: Links = _NO_LINKS) -> str:
+    """One block as safe HTML. What is still being written is not coloured yet, and, when it is long, not set yet.
+
+    An address that nobody names is shown where it is defined: it may be all that an answer says of its sources.
+    """
     if is_open and len(block) > LONGEST_OPEN:
         return f'<pre class="wrap">{escape(visible(block))}</pre>'
-    tokens = _parser().parse(visible(block), env := {"is_open": is_open})
+    env: dict[str, Any] = {"is_open": is_open}
+    if links.named:
+        env["references"] = {each.name: {"href": each.address, "title": each.title} for each in links.named}
+    tokens = _parser().parse(visible(block), env)
     rendered = _parser().renderer.render(tokens, _parser().options, env)
+    rendered += "".join(_definition(each) for each in links.unnamed)
     return nh3.clean(
         rendered,
         tags=_TAGS,
@@ -75,6 +148,11 @@ def html_of(block: str, is_open: bool) -> str:
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
+
+
+def _definition(reference: Reference) -> str:
+    address = escape(reference.address)
+    return f'<p>[{escape(reference.label)}]: <a href="{address}">{address}</a></p>'
 
 
 @cache

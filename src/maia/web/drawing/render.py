@@ -20,7 +20,7 @@ from maia.web.drawing.autonomywords import CATEGORIES, LEVELS, RISKS
 from maia.web.drawing.clock import Clock, zone_of
 from maia.web.drawing.diff import file_diff
 from maia.web.drawing.limits import limits
-from maia.web.drawing.markdown import blocks_of, html_of
+from maia.web.drawing.markdown import blocks_of, html_of, links_of
 from maia.web.drawing.names import common_name
 from maia.web.drawing.view import Words
 from maia.web.drawing.words import (
@@ -100,8 +100,8 @@ def blocks(words: Words, parts: Sequence[str] | None = None) -> list[tuple[str, 
     parts = blocks_of(words.text) if parts is None else parts
     last = len(parts) if words.is_open else 0
     return [
-        (f"{words.id}-b{n}", Markup(html_of(part, is_open=n == last)))
-        for n, part in enumerate(parts, 1)
+        (f"{words.id}-b{n}", Markup(html_of(part, n == last, links)))
+        for n, (part, links) in enumerate(zip(parts, links_of(parts), strict=True), 1)
         if part.strip()
     ]
 
