@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from maia.core.costs import Cost
 from maia.core.endings import Failure
-from maia.core.errors import MaiaError
 from maia.core.events import (
     Answered,
     Event,
@@ -29,10 +27,8 @@ from maia.core.events import (
 )
 from maia.core.jsonvalue import JsonObject
 from maia.core.messages import AssistantMessage, AssistantPart, ToolCallPart
-from maia.core.permission import Decision, Need, Verdict
-from maia.core.ports import Hands, Judge
+from maia.core.permission import Verdict
 from maia.core.reason import Reason
-from maia.core.requests import ToolSpec
 from maia.core.results import NO_FAILURE, Block, ToolResult, ToolStatus
 from maia.core.runtime import (
     Bridge,
@@ -46,18 +42,16 @@ from maia.core.runtime import (
 )
 from maia.core.text import cut_middle
 from maia.core.tool import AnyTool
+from maia.engine.asked import AskedTool, is_same, of_a_part
 from maia.engine.gate import Gate, Refusal, refusal
 from maia.engine.lending import told
 from maia.engine.limits import CallBudget, StepLimit
 from maia.engine.programfiles import Before, before, changes_files, record
-from maia.engine.repeats import Repeats
 from maia.engine.schedule import INTERRUPTED, MAX_AT_ONCE, SKIPPED, HandsFor, Scheduler
 from maia.engine.toolset import ALL, NOT_OFFERED, Toolset
 from maia.engine.turn import Emit, Price, Shown
 
 _KEPT_CHARS = 30_000
-_SAID_BY_NEEDS = ("Bash", "Read", "Glob", "Grep")
-"""Tools of which the needs say all that a call does; what an edit writes stands in its arguments alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +180,7 @@ class _Desk:
 
     async def permit(self, call: ProgramCall) -> Permit:
         call_id = call.call.call_id
-        if (row := self._rows.get(call_id)) is not None and row.was_asked and _is_same(row.asked, call):
+        if (row := self._rows.get(call_id)) is not None and row.was_asked and is_same(row.asked, call):
             return Permit(True)  # it asks a second time about a call that may run
         if call_id in self._over:
             return Permit(False, self._p.gate.say("turn.call_over", tool=call.call.name))
@@ -202,9 +196,9 @@ class _Desk:
             self._refuse(call_id, spent)
             self._stop(ProgramEnd("tool_budget"))
             return Permit(False, spent.text)
-        gate = self._p.gate if call.is_whole else _of_a_part(self._p.gate)
+        gate = self._p.gate if call.is_whole else of_a_part(self._p.gate)
         hands = self._p.hands_for(call_id, lambda _text: None)
-        refused = await gate.pass_or_refuse(call.call, _AskedTool(call), None, hands)
+        refused = await gate.pass_or_refuse(call.call, AskedTool(call), None, hands)
         if refused is not None:
             self._refuse(call_id, refused)
             return Permit(False, refused.text)
@@ -368,70 +362,3 @@ class _Desk:
         message = AssistantMessage(parts, end.model or self._p.model, self._p.runtime.name)
         is_cut = end.outcome in ("stopped", "failed")
         self._p.emit(Answered(message, end.stop, end.raw_stop, end.usage, cost, partial=is_cut))
-
-
-@dataclass(frozen=True, slots=True)
-class _AskedTool:
-    """A call of a program, as the gate sees one of ours: what it needs and shows. It is never run here."""
-
-    asked: ProgramCall
-
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(self.asked.call.name, "", {})
-
-    def parse(self, arguments: JsonObject) -> None:
-        return None
-
-    def needs(self, args: None, launch: Path) -> tuple[Need, ...]:
-        return self.asked.needs
-
-    def preview(self, args: None) -> str:
-        return self.asked.preview
-
-    def lock_key(self, args: None, launch: Path) -> str | None:
-        return None
-
-    async def proposal(self, args: None, hands: Hands) -> tuple[Block, ...]:
-        return self.asked.blocks
-
-    async def run(self, args: None, hands: Hands) -> ToolResult:
-        raise MaiaError("turn.unknown_tool", tool=self.asked.call.name, known="")
-
-
-def _is_same(asked: ProgramCall, again: ProgramCall) -> bool:
-    """Whether the second question is about what was allowed, and not about another call under the same id.
-
-    Some servers give each call of an answer one id. Of two edits of a file, the needs alone are the same.
-    """
-    if not again.is_whole or asked.needs != again.needs:
-        return False
-    is_said = bool(again.needs) and all(need.tool in _SAID_BY_NEEDS for need in again.needs)
-    return is_said or asked.call == again.call
-
-
-def _of_a_part(gate: Gate) -> Gate:
-    """The gate for a call of which only a part is known: no rule allows it, and nobody knows whether it is a repeat."""
-    return replace(gate, judge=_AtLeastAsk(gate.judge), repeats=Repeats())
-
-
-@dataclass(frozen=True, slots=True)
-class _AtLeastAsk:
-    """Judges a call of which only a part is known: it may be denied, but no rule can allow it."""
-
-    judge: Judge
-
-    def decide(self, needs: Sequence[Need]) -> Decision:
-        decision = self.judge.decide(needs)
-        if decision.verdict is Verdict.DENY:
-            return decision
-        return Decision(Verdict.ASK, Reason("runtime.part_known"))
-
-    def propose(self, need: Need) -> str | None:
-        return None
-
-    def allow_for_session(self, needs: Sequence[Need]) -> None:
-        """Nothing can be allowed beyond this call."""
-
-    def allow_always(self, needs: Sequence[Need]) -> str:
-        return ""
