@@ -13,6 +13,7 @@ from maia.core.jsonvalue import JsonObject, JsonValue
 from maia.core.runtime import ProgramGone, ProgramProcess
 
 METHOD_NOT_FOUND = -32601
+INTERNAL_ERROR = -32603
 
 
 class RpcError(Exception):
@@ -62,20 +63,27 @@ class Rpc:
         await self._send({"method": method, "params": params})
 
     async def serve(self) -> None:
-        """Read what comes until there is no more. Lines that are no messages are passed by; `garbage`
-        counts those after the last message."""
-        while (line := await self._process.read_line()) is not None:
-            self.last_heard = asyncio.get_running_loop().time()
-            message = read_object(line)
-            if message is None:
-                self.garbage += bool(line.strip())
-                continue
-            self.garbage = 0
-            self._take(message)
-        self.is_over = True
-        for future in self._open.values():
-            if not future.done():
-                future.set_exception(ProgramGone("runtime.gone"))
+        """Read what comes until there is no more, or until it cannot be taken: nobody waits on after that.
+
+        Lines that are no messages are passed by; `garbage` counts those after the last message.
+        """
+        try:
+            while (line := await self._process.read_line()) is not None:
+                self._heard(line)
+        finally:
+            self.is_over = True
+            for future in self._open.values():
+                if not future.done():
+                    future.set_exception(ProgramGone("runtime.gone"))
+
+    def _heard(self, line: str) -> None:
+        self.last_heard = asyncio.get_running_loop().time()
+        message = read_object(line)
+        if message is None:
+            self.garbage += bool(line.strip())
+            return
+        self.garbage = 0
+        self._take(message)
 
     async def drop_answers(self) -> None:
         """Give up what is still being answered, since the turn it belongs to is over; the program is told so."""
@@ -115,6 +123,8 @@ class Rpc:
             body: JsonObject = {"result": await self._answer(method, params)}
         except RpcError as error:
             body = {"error": {"code": error.code, "message": error.message}}
+        except Exception as error:  # a defect of ours must not leave the program waiting for ever
+            body = {"error": {"code": INTERNAL_ERROR, "message": type(error).__name__}}
         try:
             await self._send({"id": number, **body})
         except ProgramGone:
