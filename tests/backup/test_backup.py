@@ -52,7 +52,7 @@ def fill(url: str | None, data: Path, title: str = ODD) -> str:
 
     def work(connection: Any) -> str:
         user = users.add_user(connection, f"{title[:1]}@example.org", title, "owner", "a hash", "fr")
-        users.set_preferences(connection, user.id, "fr", PREFERENCES)
+        users.change_preferences(connection, user.id, {"lang": "fr", **PREFERENCES})
         made = conversations.add_conversation(connection, user.id, title, "fr")
         search.keep_words(connection, made, search.TITLE, title)
         sent = {"name": "Bilan.txt", "media_type": "text/plain", "digest": "0" * 64, "text": "chiffres du trimestre"}
