@@ -1,6 +1,7 @@
 """The block of memory on a message: what is looked for, what comes first, what fits. Without a database."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -172,3 +173,23 @@ def test_the_clock_names_the_zone_and_its_distance() -> None:
     assert told == "Current date and time: Wednesday 2026-07-15 00:30, Europe/Paris (UTC+02:00)."
     assert "(UTC" in turn_time(at, None).text
     assert [known_zone(name) for name in ("No/Where", "", None, 7, "../etc/passwd")] == [None] * 5
+
+
+def test_this_machine_s_zone_is_read_from_its_link_and_anew_when_that_is_set_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    link, middle = tmp_path / "localtime", tmp_path / "chosen"
+    monkeypatch.setattr("maia.workspace.remembering.moment._LOCAL", str(link))
+    seen: list[str] = []
+    for goal in (middle, tmp_path / "zoneinfo" / "Asia" / "Tokyo", tmp_path / "elsewhere"):
+        middle.unlink(missing_ok=True)
+        middle.symlink_to("zoneinfo/Europe/Paris")
+        link.unlink(missing_ok=True)
+        link.symlink_to(goal.name if goal is middle else goal)
+        seen.append(turn_time(datetime(2026, 7, 14, tzinfo=UTC), None).text)
+    link.unlink()
+    link.write_bytes(b"")
+    seen.append(turn_time(datetime(2026, 7, 14, tzinfo=UTC), None).text)
+    assert ["Europe/Paris" in seen[0], "Asia/Tokyo" in seen[1]] == [True, True]
+    assert all("/" not in told for told in seen[2:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
-from pathlib import Path
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from maia.core.jsonvalue import JsonValue
@@ -13,6 +13,7 @@ from maia.core.requests import Section
 TIMEZONE = "i18n.timezone"
 """The setting that names the zone; without it this machine's counts."""
 _ZONES = "zoneinfo/"
+_LOCAL = "/etc/localtime"
 
 
 def known_zone(name: JsonValue) -> ZoneInfo | None:
@@ -44,7 +45,13 @@ def _machine_zone() -> str:
     if known_zone(named) is not None:
         return named
     try:
-        link = str(Path("/etc/localtime").resolve())
+        return _zone_behind(_LOCAL, os.readlink(_LOCAL))
     except OSError:
         return ""
-    return link.rpartition(_ZONES)[2] if _ZONES in link else ""
+
+
+@lru_cache(maxsize=1)
+def _zone_behind(link: str, goal: str) -> str:
+    """Where the links end that begin with this one, which leads to `goal`: asked again when it is set anew."""
+    end = os.path.realpath(os.path.join(os.path.dirname(link), goal))
+    return end.rpartition(_ZONES)[2] if _ZONES in end else ""
