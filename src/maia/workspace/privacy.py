@@ -47,6 +47,7 @@ Source: TypeAlias = Literal["yaml", "ui", "defaults"]
 LIMITS: Final[Mapping[str, int]] = {"patterns": MAX_PATTERNS, "pattern": MAX_PATTERN_CHARS, "hosts": MAX_HOSTS}
 """How much a policy holds: patterns, characters of one, local hosts."""
 
+_BY_DEFAULT: Final = Policy()
 MaskerOf: TypeAlias = Callable[[Policy], Masker]
 Along: TypeAlias = Callable[[Connection], None]
 
@@ -68,8 +69,9 @@ class Privacy:
         self._database = database
         self._news = news
         self._masker = masker
+        self._made: Masker | None = None
         self._seed = seed
-        self._good = Policy()
+        self._good = _BY_DEFAULT
         self._tally = Tally()
         self._saved: Policy | None = None
         self._was_looked_for = False
@@ -94,7 +96,7 @@ class Privacy:
             _log.warning("privacy: %s: %s", self._seed.name, problem)
             return self._good, "yaml"
         if seeded is None:
-            return Policy(), "defaults"
+            return _BY_DEFAULT, "defaults"
         self._good = seeded
         return seeded, "yaml"
 
@@ -167,7 +169,13 @@ class Privacy:
             heard(sent)
             note_act(sent)
 
-        return Masking(self._masker(policy), say, refuses=True, record=record)
+        return Masking(self._masker_of(policy), say, refuses=True, record=record)
+
+    def _masker_of(self, policy: Policy) -> Masker:
+        """One serves any number of texts: it is made anew only where the policy is another one."""
+        if self._made is None or self._made.policy is not policy:
+            self._made = self._masker(policy)
+        return self._made
 
     async def passed(
         self,
@@ -217,7 +225,7 @@ class Privacy:
         if not policy.enabled:
             keys = {kind: "mask" if kind == _SECRET else "off" for kind in KINDS}
             policy = replace(policy, enabled=True, patterns=(), actions=cast(Mapping[str, Action], keys))
-        masker = self._masker(policy)
+        masker = self._masker_of(policy)
         return (await asyncio.to_thread(masker.mask, text)).text
 
     async def refused(self, refused: Refused, user_id: str, conversation_id: str | None) -> None:
