@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from maia.core.errors import system_words
 from maia.database.address import shown
@@ -96,8 +97,12 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     if options.get("maia_looks", False):
         return
-    immediate = options.get("maia_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    statement = "BEGIN IMMEDIATE" if options.get("maia_writes", False) else "BEGIN"
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(statement).close()
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(statement, None, error, sqlite3.Error, dialect=connection.dialect) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32 in lower case: no letter can be taken for another."""
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 ID_CHARS = 26
 
 
 def new_id() -> str:
     """A new identifier: 48 bits of milliseconds and 80 random bits, as in a ULID (github.com/ulid/spec)."""
     number = (now_ms() << 80) | secrets.randbits(80)
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(number >> shift) & 1023] for shift in range(120, -1, -10)])
 
 
 def now_ms() -> int:
