@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from maia.web.app import API, make_app
-from maia.web.entry.auth import owned, signed_in, signed_in_line
+from maia.web.entry.auth import owned, signed_in, signed_in_line, within
 from maia.web.entry.guard import HEADERS
 from maia.web.entry.hosts import Hosts, host_name, is_foreign
 from tests.files import making
@@ -95,7 +95,7 @@ def test_the_interface_and_a_conversations_page_are_where_programs_and_links_loo
 def test_every_route_about_a_conversation_asks_whose_it_is() -> None:
     about = [route for route in routes() if "{conversation_id}" in route.path]
     assert len(about) >= 7
-    assert [route.path for route in about if owned not in checks(route)] == []
+    assert [route.path for route in about if not checks(route) & {owned, within}] == []
 
 
 def test_every_route_refuses_a_stranger(served: Serving) -> None:

@@ -22,7 +22,7 @@ from maia.web.api.shapes import (
     json_answer,
     message_json,
 )
-from maia.web.entry.auth import AtDesk, Owned, SignedIn
+from maia.web.entry.auth import AtDesk, InOwned, Owned, SignedIn
 from maia.web.entry.desk import Desk
 from maia.web.layout.places import place_of
 from maia.web.layout.stream import LARGEST, frames, streamed
@@ -34,15 +34,16 @@ _MESSAGES = 200
 
 
 @router.post("/{conversation_id}/messages", status_code=202)
-async def send_message(desk: AtDesk, person: SignedIn, row: Owned, body: NewMessage) -> JsonObject:
+async def send_message(asked: InOwned, body: NewMessage) -> JsonObject:
     """Send a message. The answer is written in the server; its events come from `…/events`.
 
     One with protected data for a model elsewhere is refused with 422 `privacy_blocked`; `maskedContent` is what may be
     sent instead, which `privacy: "mask"` does (R-2.082, R-2.083).
     """
     masked = body.privacy == "mask"
-    begun = await desk.workspace.submit(
-        person.user,
+    row = asked.row
+    begun = await asked.desk.workspace.submit(
+        asked.person.user,
         row,
         Submission(body.content),
         body.pair,

@@ -92,6 +92,23 @@ async def owned(request: Request, conversation_id: str, person: SignedIn) -> Con
 Owned = Annotated[ConversationRow, Depends(owned)]
 
 
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Who asks within which conversation of theirs, at which desk."""
+
+    desk: Desk
+    person: Person
+    row: ConversationRow
+
+
+async def within(request: Request, conversation_id: str, person: SignedIn) -> Within:
+    """As `owned` and the desk in one: each dependency costs the first word of an answer its time."""
+    return Within(desk_of(request), person, await owned(request, conversation_id, person))
+
+
+InOwned = Annotated[Within, Depends(within)]
+
+
 async def the_desk(request: Request) -> Desk:
     """The desk. A plain function would cost a thread for each request."""
     return desk_of(request)
