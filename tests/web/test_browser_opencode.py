@@ -178,11 +178,5 @@ def test_on_a_narrow_dark_screen_it_is_in_the_sheet_with_left_out_folders_and_th
         program.with_name("away").rename(program)
     page.locator("[data-shell=go]").click()
     shown(page, "double")
-    page.click("[data-shell=close]")  # who closes it and opens it at once comes to no terminal of their own "elsewhere"
-    page.click("#opencode-open")
-    page.click("[data-shell=close]")
-    page.click("#opencode-open")
-    shown(page, "double")
-    expect(page.locator(".shell-screen .xterm")).to_have_count(1)
     assert [each for each in told if "409" not in each] == []
     narrow.close()
